@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole render farm with one command. Each step is a file of `start/`; this one only says in which
- * order, and sees to it that nothing is left running.
+ * `npm start`: the whole render farm with one command. Each step is a file of `start/`; this one has their order, and
+ * ensures that nothing is left running.
  */
 import { onStopSignal } from "../local/stopSignals.js";
 import { Children } from "./start/children.js";
@@ -29,7 +29,7 @@ async function work(children: Children, options: StartOptions): Promise<number> 
   return await renderOnce(farm);
 }
 
-/** Resolves at the first Ctrl-C, with the exit code. The second one does not wait for anybody. */
+/** Resolves at the first Ctrl-C, with the exit code. The second one ends it without waiting. */
 function stopRequested(children: Children, options: StartOptions): Promise<number> {
   return new Promise((resolve) => {
     onStopSignal(() => {
@@ -52,5 +52,5 @@ try {
 } catch (error) {
   fail(error);
 }
-// Not by running dry: what was interrupted may still wait for a backend that is gone.
+// Not by running dry: an interrupted step may still wait for a backend that is gone.
 process.exit(code);

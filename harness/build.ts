@@ -1,4 +1,4 @@
-/** Builds `dist` where it is missing or a source is newer than it: whoever imports the package by name needs it. */
+/** Builds `dist` where it is missing or a source is newer than it: imports of the package by name need it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** Debian's Chromium for tests that look at a page. Each browser is a program of its own, with an empty profile. */
+/** Debian's Chromium for tests of pages. Each browser is a program of its own, with an empty profile. */
 import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 

@@ -11,8 +11,8 @@ export interface Deployment {
 }
 
 /**
- * What tells the CLI where to push. A deployment chosen elsewhere, in the shell or in `.env.local`, must not be the one:
- * the CLI refuses to choose between two.
+ * The environment that names the CLI's target. A deployment chosen elsewhere, in the shell or in `.env.local`, must not
+ * be the one: the CLI refuses to choose between two.
  */
 export function cliEnvironment({ url, adminKey }: Deployment): Record<string, string> {
   return {
@@ -23,7 +23,7 @@ export function cliEnvironment({ url, adminKey }: Deployment): Record<string, st
   };
 }
 
-/** Resolves with what it printed; rejects with all of it if it fails or takes more than a minute. */
+/** Resolves with its output; rejects with all of it if it fails or takes more than a minute. */
 export async function convex(cwd: string, args: string[], on: Deployment): Promise<string> {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,

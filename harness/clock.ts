@@ -1,4 +1,4 @@
-/** Imported first by a process whose clock is to be wrong: by so many milliseconds as `CLOCK_SHIFT_MS` says. */
+/** Imported first by a process with a wrong clock: by so many milliseconds as `CLOCK_SHIFT_MS` says. */
 const shiftMs = Number(process.env["CLOCK_SHIFT_MS"] ?? 0);
 
 if (shiftMs !== 0) {

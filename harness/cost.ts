@@ -1,19 +1,19 @@
 /**
- * What a plain job costs over its whole life, counted in virtual time: no key, a small payload, the first attempt, in a
- * queue with a backlog. And what a queue costs with nothing to do.
+ * The cost of a plain job over its whole life, counted in virtual time: no key, a small payload, the first attempt, in
+ * a queue with a backlog. And the cost of a queue with nothing to do.
  */
 import type { StatsSnapshot } from "../local/stats/types.js";
 import { squared, type Session } from "./session.js";
 import { startVirtualApp, type VirtualApp } from "./virtualApp.js";
 
 export interface JobCost {
-  /** Documents written by who brings jobs in and by their worker. */
+  /** Documents written by enqueues and by the worker. */
   writes: number;
   /** Their mutations. */
   mutations: number;
-  /** What the platform calls function calls, beside mutations: reads of subscriptions. */
+  /** Function calls, as the platform counts them, other than mutations: reads of subscriptions. */
   otherCalls: number;
-  /** What the component schedules for itself: janitor, roll-up, retention. By function. */
+  /** Functions that the component schedules for itself: janitor, roll-up, retention. By function. */
   behind: Record<string, { calls: number; writes: number }>;
 }
 
@@ -25,8 +25,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Of one job more in a backlog, `batch` in a call, from its being enqueued to its being purged, with one busy worker: the
- * difference between a backlog of `jobs` and one of twice as many. What a backlog costs at its ends, such as a claim by
- * itself, is the same for both.
+ * difference between a backlog of `jobs` and one of twice as many. The costs of a backlog's ends, such as a claim by
+ * itself, are the same for both.
  */
 export async function costOfJob(options: { jobs: number; batch: number }): Promise<JobCost> {
   const { jobs, batch } = options;
@@ -90,7 +90,7 @@ function difference(more: JobCost, less: JobCost, jobs: number): JobCost {
     writes: (more.writes - less.writes) / jobs,
     mutations: (more.mutations - less.mutations) / jobs,
     otherCalls: (more.otherCalls - less.otherCalls) / jobs,
-    // Rounds that come by the clock differ by what falls into them: here an average says more.
+    // Rounds that come by the clock differ by the jobs that fall into them: here an average says more.
     behind: Object.fromEntries(
       Object.entries(more.behind).map(([name, { calls, writes }]) => [
         name,

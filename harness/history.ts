@@ -1,6 +1,6 @@
 /**
- * Whether claims become dearer as a queue gets a past and a future: what one claim reads and what dead index entries it
- * passes, at the start, and with finished jobs, jobs that are due later, and the traces of as many claims behind it.
+ * Whether claims become dearer as a queue gets a past and a future: the reads of one claim and the dead index entries
+ * it passes, at the start, and with finished jobs, jobs that are due later, and the traces of as many claims behind it.
  * Counted in virtual time.
  */
 import { JANITOR_PERIOD_MS } from "../src/shared/index.js";
@@ -16,7 +16,7 @@ export interface ClaimCost {
 }
 
 export interface History {
-  /** By a worker that was there all the time, and knows how far it has looked. */
+  /** By a worker that was there all the time, and knows how far it has scanned. */
   known: ClaimCost;
   /** By one that has just come, and begins where the janitor says. */
   newcomer: ClaimCost;
@@ -33,7 +33,10 @@ interface Lease {
   attempt: number;
 }
 
-/** `calls` are those that the known worker made in between and in the second sample: each moves the row of its session in its index. */
+/**
+ * `calls` are the calls of the known worker in between and in the second sample: each moves the row of its session in
+ * its index.
+ */
 export async function claimsOverHistory(options: {
   finished: number;
   future: number;
@@ -62,7 +65,10 @@ export async function claimsOverHistory(options: {
   }
 }
 
-/** Of a claim that finds nothing, beside a worker that is at work and has called so often, once a second: leases are of 2 s. */
+/**
+ * Of a claim that finds nothing, with a busy worker in the queue that has called so often, once per second: leases are
+ * of 2 s.
+ */
 export async function emptyClaim(callsBefore: number): Promise<ClaimCost> {
   const app = await startVirtualApp({ seed: 1, jitter: 0 });
   const { world } = app;
@@ -135,7 +141,7 @@ class CursorWorker {
     this.#session = { token: app.token, session: name };
   }
 
-  /** Reports what is held, and claims. */
+  /** Reports the held jobs, and claims. */
   async next(held: Lease[], max: number): Promise<Lease[]> {
     const { world } = this.app;
     const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { root } from "./paths.js";
 
-/** The package by name only, for an app inside this repository: it finds the others by walking up. */
+/** The package by name only, for an app inside this repository: all further packages it finds by walking up. */
 export function linkPackage(app: string, to = root): void {
   const modules = path.join(app, "node_modules");
   mkdirSync(modules, { recursive: true });

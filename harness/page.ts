@@ -4,7 +4,7 @@ import path from "node:path";
 import { root } from "./paths.js";
 
 export const SITE = path.join(root, "dist/site");
-/** What the page is made of. */
+/** The sources of the page. */
 const SOURCES = ["page", "dashboard", "react", "shared"].map((name) =>
   path.join(root, "src", name),
 );
@@ -26,7 +26,7 @@ export async function buildPage(): Promise<void> {
     import("vite"),
     import("@vitejs/plugin-react"),
   ]);
-  // Whoever builds it, a test too: with React as it is for users.
+  // In any process, a test too: with React as it is for users.
   const { NODE_ENV: before } = process.env;
   process.env.NODE_ENV = "production";
   try {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { root } from "./paths.js";
 
 export interface Program {
-  /** Resolves with the first match in what it has printed so far or prints next. */
+  /** Resolves with the first match in its output, past or future. */
   prints(pattern: RegExp, timeoutMs: number): Promise<RegExpMatchArray>;
   /** As Ctrl-C does. Resolves with the exit code. */
   interrupt(): Promise<number | null>;

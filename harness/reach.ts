@@ -32,7 +32,7 @@ const METHODS: Record<string, Access> = {
   replace: "writes",
   delete: "writes",
 };
-/** Calls whose result is a registered function. */
+/** Calls that return a registered function. */
 const REGISTERS = /^(internal)?(mutation|query|action)$|ringOf$/i;
 const SCHEDULES = new Set(["runAfter", "runAt"]);
 const NESTED = new Set(["runQuery", "runMutation", "runAction"]);

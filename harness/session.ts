@@ -23,7 +23,7 @@ export class Session {
     private readonly token: string,
     readonly name: string,
     private readonly queue: "sums" | "races" | "hot" | "mixed" = "sums",
-    /** In virtual time one that the seed decides: it is what shards are dealt by. */
+    /** In virtual time one that the seed decides: shards are dealt by it. */
     readonly id: string = randomUUID(),
   ) {
     this.client = typeof backend === "string" ? new ConvexHttpClient(backend) : backend;
@@ -92,8 +92,8 @@ export class Session {
   }
 
   /**
-   * What a busy worker does: outcomes and the next claim in one call, repeated under the same counter for as long as the
-   * platform gives up on it.
+   * The calls of a busy worker: outcomes and the next claim in one call, repeated under the same counter for as long as
+   * the platform gives up on it.
    */
   async completeAndClaim(
     finished: { id: string; attempt: number; outcome: Outcome }[],

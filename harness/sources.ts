@@ -1,9 +1,9 @@
-/** Source files as text, for tests of what they import and declare. Paths are from the root. */
+/** Source files as text, for tests of their imports and declarations. Paths are from the root. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./paths.js";
 
-/** A file without its comments, whose examples import what they like. */
+/** A file without its comments, which hold examples with other imports. */
 export function codeOf(file: string): string {
   const text = readFileSync(path.join(root, file), "utf8");
   return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");

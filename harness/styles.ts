@@ -1,4 +1,4 @@
-/** The dashboard's styles, one file from those in the source: apps import `convex-conveyor/dashboard.css`. */
+/** The dashboard's styles, one file from the source's files: apps import `convex-conveyor/dashboard.css`. */
 import path from "node:path";
 import { buildSync } from "esbuild";
 import { root } from "./paths.js";

@@ -17,7 +17,7 @@ export function componentModules(): string[] {
     .sort();
 }
 
-/** In place of `src/testing/modules.ts`, whose modules are loaded when they are asked for. */
+/** In place of `src/testing/modules.ts`, which loads modules on demand. */
 const inOne: Plugin = {
   name: "component's modules",
   setup(build) {

@@ -22,7 +22,7 @@ export interface VirtualApp {
 export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp> {
   linkPackage(APP);
   const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
-  // That modules carry nothing from call to call is held elsewhere; looking takes the most time of all.
+  // That modules carry nothing from call to call is held elsewhere; that check takes the most time of all.
   const world = await createWorld({ runner: { contexts: "reused" }, ...options });
   await world.push(app);
   const { token } = (await world.call("tokens:create", { name: "fleet", queues: null })) as {

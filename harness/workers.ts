@@ -28,7 +28,7 @@ export function startWorker(options: {
   token: string;
   name: string;
   concurrency?: number;
-  /** What it gives its handlers at SIGTERM, instead of the default. */
+  /** The grace for its handlers at SIGTERM, instead of the default. */
   graceMs?: number;
   /** How wrong its clock is. */
   clockShiftMs?: number;

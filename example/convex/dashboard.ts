@@ -1,6 +1,6 @@
 /**
- * What the dashboard's page calls. Open to everybody who finds the deployment, for sight and for deeds: there is nobody to
- * protect pictures of numbers from, and `npm start` serves this machine alone. An app with users asks who calls:
+ * The functions of the dashboard's page. Every caller may read and change: pictures of numbers need no protection, and
+ * `npm start` serves this machine alone. An app with users checks the caller:
  *
  *   authorize: async (ctx) => (await ctx.auth.getUserIdentity())?.["role"] === "admin",
  */

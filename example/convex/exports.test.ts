@@ -1,4 +1,4 @@
-/** How much of what this app exports comes from Conveyor, beside the app's own functions and handlers. */
+/** How many of this app's exports come from Conveyor, among the app's own functions and handlers. */
 /// <reference types="vite/client" />
 import { expect, test, vi } from "vitest";
 

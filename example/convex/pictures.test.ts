@@ -22,7 +22,7 @@ const scene = {
   height: 288,
 };
 
-/** Nothing here waits for the clock: whatever runs ends by itself, however slow the machine is. */
+/** Nothing here waits for the clock: each function ends by itself, however slow the machine is. */
 const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), momentMs: 20_000 };
 
 beforeEach(() => void vi.useFakeTimers());
@@ -42,12 +42,12 @@ async function newPicture() {
     },
     /** Runs the step that is due. */
     step: () => pass(t, 0, time),
-    /** Runs the steps that are due, and those that they schedule, to the last. */
+    /** Runs the steps that are due, and steps that they schedule, to the last. */
     settle: () => settle(t, time),
   };
 }
 
-test("everyone who watches sees how far a cancel is, and nothing of it once it is over", async () => {
+test("every subscriber sees how far a cancel is, and nothing of it once it is over", async () => {
   const { t, picture, change, statuses, step, settle } = await newPicture();
   expect(await change()).toBeNull();
   await t.mutation(api.pictures.cancel, { picture });

@@ -1,4 +1,4 @@
-/** Pictures: made, listed, retried and canceled. What happens to a single tile is in `tiles`. */
+/** Pictures: made, listed, retried and canceled. A single tile is in `tiles`. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -50,7 +50,7 @@ export const create = mutation({
   },
 });
 
-/** In a fragile picture about one tile in nine fails: enough to see, scattered enough to look like chance. */
+/** In a fragile picture about one tile in nine fails: enough to see, scattered enough to seem random. */
 const FRAGILE_EVERY = 9;
 const FRAGILE_FIRST = 4;
 
@@ -71,7 +71,7 @@ export const get = query({
   },
 });
 
-/** Calls off the tiles that nobody has begun. Those being drawn are finished: they are seconds from it. */
+/** Cancels the tiles that no worker has begun. Tiles being drawn are finished: they are seconds from it. */
 export const cancel = mutation({
   args: { picture: v.id("pictures") },
   handler: async (ctx, { picture }) => await startChange(ctx, picture, "cancel"),
@@ -83,7 +83,7 @@ export const retry = mutation({
   handler: async (ctx, { picture }) => await startChange(ctx, picture, "retry"),
 });
 
-/** What is under way by `cancel` or `retry`, and how far it is; `null` if nothing is. */
+/** The `cancel` or `retry` under way, and how far it is; `null` if nothing is. */
 export const change = query({
   args: { picture: v.id("pictures") },
   handler: async (ctx, { picture }) => {
@@ -102,9 +102,9 @@ async function changeOf(ctx: QueryCtx, picture: Id<"pictures">): Promise<Doc<"ch
 }
 
 /**
- * What a person waits for only schedules. The jobs of an unfinished picture are what workers are claiming at this very
- * moment; a mutation that touches many of them would conflict with their claims, and one that a client has called is
- * given up after a few attempts. A scheduled one is repeated until it goes through.
+ * A mutation that a person waits for only schedules. Workers are claiming the jobs of an unfinished picture at this
+ * very moment; a mutation that touches many of them would conflict with their claims, and one that a client has
+ * called is given up after a few attempts. A scheduled one is repeated until it goes through.
  *
  * A change that is still under way ends here: its next step finds its row gone.
  */
@@ -120,7 +120,10 @@ async function startChange(
   return null;
 }
 
-/** Few, so that a step rarely meets a claim and a repeated one repeats little. Each costs a call into the component. */
+/**
+ * Few, so that a step rarely conflicts with a claim and a repeated one repeats little. Each costs a call into the
+ * component.
+ */
 const TILES_A_STEP = 4;
 
 /** One step of a change, from the last tile to the first: workers come from the other end. Schedules the next step. */

@@ -1,6 +1,6 @@
 /**
- * What a picture is, in numbers: the vocabulary that the page, the functions and the worker share. Pure: no context,
- * no clock, so that each of the three can import it.
+ * A picture in numbers: the vocabulary that the page, the functions and the worker share. Pure: no context, no clock,
+ * so that each of the three can import it.
  */
 import { ConvexError, v, type Infer } from "convex/values";
 
@@ -10,7 +10,7 @@ export const TILE_SIZE = 96;
 /** A tile's thumbnail is a square of this side: 8 × 8 × 3 = 192 bytes, small enough for the tile's row. */
 export const PREVIEW_SIDE = 8;
 
-/** Bounds on what a page may ask for: together they keep a picture below some minutes of one core. */
+/** Bounds on a page's requests: together they keep a picture below some minutes of one core. */
 export const LIMITS = {
   sidePixels: 1536,
   samples: 4,
@@ -18,7 +18,10 @@ export const LIMITS = {
   titleLength: 60,
 } as const;
 
-/** What the bounds come to, 256: a picture's rows and jobs are all written in one transaction, far below its limits. */
+/**
+ * The tiles of the largest picture, 256: a picture's rows and jobs are all written in one transaction, far below its
+ * limits.
+ */
 export const MAX_TILES = Math.ceil(LIMITS.sidePixels / TILE_SIZE) ** 2;
 
 export const vFractal = v.union(
@@ -60,7 +63,9 @@ export const vRegion = v.object({
 });
 export type Region = Infer<typeof vRegion>;
 
-/** Cuts a picture into tiles, row by row. Those at the right and lower edge are smaller where the side is no multiple. */
+/**
+ * Cuts a picture into tiles, row by row. Tiles at the right and lower edge are smaller where the side is no multiple.
+ */
 export function cutIntoTiles(scene: Pick<Scene, "width" | "height">): Region[] {
   const regions: Region[] = [];
   for (let y = 0; y < scene.height; y += TILE_SIZE) {

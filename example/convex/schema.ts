@@ -6,7 +6,7 @@ import { vSummary } from "./summary.js";
 
 /**
  * How a tile or a summary stands, as far as the app's own data goes. While it is `unfinished`, its job knows more (waiting, running,
- * how far); the other words are those of a finished job.
+ * how far); the other words are the statuses of a finished job.
  */
 export const vEnd = v.union(
   v.literal("unfinished"),
@@ -30,9 +30,9 @@ export default defineSchema({
   }),
 
   /**
-   * One row a tile, written with its picture and its job in one mutation, and once more in the transaction that
-   * finishes its job. Read by everyone who watches the picture, at every tile that arrives: so it is small, and the
-   * pixels are apart.
+   * One row per tile, written with its picture and its job in one mutation, and once more in the transaction that
+   * finishes its job. Every page of the picture reads it, at every tile that arrives: so it is small, and the pixels
+   * are apart.
    */
   tiles: defineTable({
     picture: v.id("pictures"),
@@ -45,7 +45,7 @@ export default defineSchema({
     attempt: v.optional(v.number()),
     computeMs: v.optional(v.number()),
     error: v.optional(v.string()),
-    /** A thumbnail of 8 × 8, three bytes a pixel: what the gallery shows without reading any pixels. */
+    /** A thumbnail of 8 × 8, three bytes per pixel: the gallery shows it without reading any pixels. */
     preview: v.optional(v.bytes()),
   })
     .index("picture", ["picture", "index"])
@@ -53,8 +53,9 @@ export default defineSchema({
     .index("status", ["picture", "status", "index"]),
 
   /**
-   * What Convex made of a picture once all of it was drawn: at most one a picture. Written in the transaction that
-   * finishes the last tile, and in those that finish its own job; apart from `pictures`, for the gallery's sake.
+   * The summary that Convex made of a picture once all of it was drawn: at most one per picture. Written in the
+   * transaction that finishes the last tile, and in the transactions that finish its own job; apart from `pictures`,
+   * for the gallery's sake.
    */
   summaries: defineTable({
     picture: v.id("pictures"),
@@ -66,9 +67,9 @@ export default defineSchema({
   }).index("picture", ["picture"]),
 
   /**
-   * A cancel or retry that is under way: at most one a picture, the newest. Written by each of its steps, which come
-   * one after the other, and deleted by the last; so that everyone who watches sees it, and apart from `pictures`, so
-   * that the gallery does not run again at each step.
+   * A cancel or retry that is under way: at most one per picture, the newest. Written by each of its steps, which come
+   * one after the other, and deleted by the last; so that every page sees it, and apart from `pictures`, so that the
+   * gallery does not run again at each step.
    */
   changes: defineTable({
     picture: v.id("pictures"),

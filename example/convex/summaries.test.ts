@@ -1,4 +1,4 @@
-/** A picture's summary: asked for once, with its last tile, and worked off by Convex itself. */
+/** A picture's summary: asked for once, with its last tile, and written by Convex itself. */
 /// <reference types="vite/client" />
 import { convexTest } from "convex-test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";

@@ -15,9 +15,9 @@ import { summarize, type DrawnTile } from "./summary.js";
 
 /**
  * Enqueues the picture's summary if this was its last tile. Called in the transaction that finishes a tile, so it reads
- * as little as it can: the last tile that is not drawn, which nobody draws before the end, since workers come from the
- * other side. Whoever finishes that very tile meanwhile makes this run again, and one of the two sees that nothing is
- * left: the summary is asked for exactly once.
+ * as little as it can: the last tile that is not drawn, which stays undrawn until the end, since workers come from the
+ * other side. A commit that finishes that very tile meanwhile makes this one retry, and one of the two sees that
+ * nothing is left: the summary is asked for exactly once.
  */
 export async function summarizeIfDrawn(ctx: MutationCtx, picture: Id<"pictures">): Promise<void> {
   for (const status of ["unfinished", "failed", "timedOut", "canceled"] as const) {
@@ -33,7 +33,7 @@ export async function summarizeIfDrawn(ctx: MutationCtx, picture: Id<"pictures">
   await ctx.db.insert("summaries", { picture, job, status: "unfinished" });
 }
 
-/** The handler. `attempt` counts from 1, and those that failed are counted with. */
+/** The handler. `attempt` counts from 1, failed attempts included. */
 export const write = queue.action(async (ctx, { payload: { picture, fragile }, attempt }) => {
   if (fragile && attempt === 1) {
     throw new Error("This summary was asked to fail once. It is tried again by itself.");
@@ -41,7 +41,7 @@ export const write = queue.action(async (ctx, { payload: { picture, fragile }, a
   return summarize(await ctx.runQuery(internal.summaries.material, { picture }));
 });
 
-/** What is known of each tile, without its pixels: 256 previews are 48 KiB. */
+/** The facts of each tile, without its pixels: 256 previews are 48 KiB. */
 export const material = internalQuery({
   args: { picture: v.id("pictures") },
   handler: async (ctx, { picture }): Promise<DrawnTile[]> => {

@@ -1,4 +1,4 @@
-/** What a summary says of a picture, and how it is found. Pure: no context, no clock. */
+/** A summary of a picture, and how it is computed. Pure: no context, no clock. */
 import { v, type Infer } from "convex/values";
 import { PREVIEW_SIDE } from "./scene.js";
 
@@ -8,14 +8,14 @@ export const vSummary = v.object({
   /** Indices of tiles. */
   brightest: v.number(),
   darkest: v.number(),
-  /** The one whose arithmetic took longest. */
+  /** The tile with the longest computation. */
   slowest: v.number(),
   workers: v.number(),
   computeMs: v.number(),
 });
 export type Summary = Infer<typeof vSummary>;
 
-/** More could not be told apart in a strip as wide as a phone. */
+/** More would be too thin in a strip as wide as a phone. */
 export const COLOURS_MAX = 5;
 
 export interface DrawnTile {

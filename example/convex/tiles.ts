@@ -5,7 +5,7 @@ import { tiles as queue } from "./queue/farm.js";
 import { MAX_TILES } from "./scene.js";
 import { summarizeIfDrawn } from "./summaries.js";
 
-/** The tiles of one picture, without their pixels. Runs again at each tile that arrives, so it reads only small rows. */
+/** The tiles of one picture, without their pixels. Reruns at each tile that arrives, so it reads only small rows. */
 export const ofPicture = query({
   args: { picture: v.id("pictures") },
   handler: async (ctx, { picture }) => {
@@ -32,7 +32,7 @@ export const pixels = query({
 /**
  * Runs inside the transaction that finishes a tile's job: the job is finished and the tile is in the app's table, or
  * neither is. It writes this tile's own rows only, so tiles that finish at the same time do not conflict; but for the
- * last ones, of which each looks whether it is the last.
+ * last ones, each of which checks whether it is the last.
  */
 export const finished = internalMutation({
   args: queue.onCompleteArgs,

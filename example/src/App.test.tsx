@@ -37,7 +37,7 @@ function tilesWith(change: (index: number) => Row): data.Tile[] {
   });
 }
 
-/** A canvas in jsdom draws nothing; what is drawn is tested with the pixels. */
+/** A canvas in jsdom draws nothing; the pixels' own tests cover drawing. */
 beforeEach(() => {
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.mocked(data.usePictures).mockReturnValue([picture as data.Picture]);
@@ -61,7 +61,7 @@ describe("the picture", () => {
     expect(screen.queryByRole("img")).toBeNull();
   });
 
-  test("says in words how much is drawn, for those who cannot see it", () => {
+  test("says in words how much is drawn, for screen readers", () => {
     vi.mocked(data.useTiles).mockReturnValue(
       tilesWith((i) => (i < 5 ? { status: "succeeded", worker: "anvil", attempt: 1 } : {})),
     );
@@ -71,7 +71,7 @@ describe("the picture", () => {
     expect(screen.getByText("Seahorse tail: 25 percent drawn.")).toBeDefined();
   });
 
-  test("offers to retry what failed, and shows why the retry was refused", async () => {
+  test("offers to retry failed tiles, and shows why the retry was refused", async () => {
     const retry = vi.fn().mockRejectedValue(new Error("no such picture\n  at somewhere"));
     vi.mocked(data.useRetryPicture).mockReturnValue(retry as never);
     vi.mocked(data.useTiles).mockReturnValue(
@@ -130,14 +130,14 @@ describe("the picture", () => {
 });
 
 describe("the workers", () => {
-  // A clock that stands still: what is "2 s ago" must not depend on how long rendering takes.
+  // A clock that stands still: "2 s ago" must not depend on how long rendering takes.
   beforeEach(() => void vi.useFakeTimers());
 
   const holding = [{ id: "j6", queue: "tiles", attempt: 2 }];
   const about = { session: "s", name: "anvil", isLane: false, state: "active" } as const;
   const worker = { ...about, queues: ["tiles"], holding };
 
-  test("are shown with their last beat, and what they hold by the tile's name", () => {
+  test("are shown with their last beat, and the names of the tiles that they hold", () => {
     vi.mocked(data.useWorkers).mockReturnValue([
       { ...worker, holding: [...holding], lastSeenAt: Date.now() - 2000 },
     ]);
@@ -155,7 +155,7 @@ describe("the workers", () => {
     expect(screen.getByText("silent")).toBeDefined();
   });
 
-  test("one that is gone and held nothing is not said to have left tiles to others", () => {
+  test("one that is gone and held nothing is not said to have left tiles behind", () => {
     vi.mocked(data.useWorkers).mockReturnValue([
       { ...worker, state: "gone", holding: [], lastSeenAt: Date.now() - 2000 },
     ]);
@@ -163,7 +163,7 @@ describe("the workers", () => {
     expect(screen.getByText("gone").closest("li")!.textContent).toContain("holds nothing");
   });
 
-  test("without a backend nobody is called silent: time stands still at what was last heard", () => {
+  test("without a backend no worker is called silent: time stands still at the last news", () => {
     vi.mocked(data.useConnection).mockReturnValue({ connected: false, everConnected: true });
     vi.mocked(data.useWorkers).mockReturnValue([
       { ...worker, holding: [...holding], lastSeenAt: Date.now() - 1000 },
@@ -193,11 +193,11 @@ describe("trouble", () => {
     act(() => void vi.advanceTimersByTime(200));
     const banner = screen.getByRole("status");
     expect(banner.textContent).toBe(
-      "The backend is out of reach. What you see is the last that was heard.",
+      "The backend is out of reach. The page shows the last known state.",
     );
   });
 
-  test("what needs the backend is off while it is out of reach, and says why", () => {
+  test("a button that needs the backend is off while it is out of reach, and says why", () => {
     vi.useFakeTimers();
     vi.mocked(data.useConnection).mockReturnValue({ connected: false, everConnected: true });
     render(<App />);
@@ -211,7 +211,7 @@ describe("trouble", () => {
     expect(screen.getByText("Not while the backend is out of reach.")).toBeDefined();
   });
 
-  test("one panel's failure leaves the others standing", () => {
+  test("one panel's failure leaves the other panels standing", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     vi.mocked(data.useWorkers).mockImplementation(() => {
       throw new Error("Server Error");

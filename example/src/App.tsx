@@ -1,4 +1,4 @@
-/** The page: one picture large, and beside it who works, what waits, and the form for the next. */
+/** The page: one picture large, and beside it the workers, the waiting tiles, and the form for the next. */
 import { ConnectionBanner } from "./components/ConnectionBanner.js";
 import { Gallery } from "./components/Gallery.js";
 import { Guard } from "./components/Guard.js";

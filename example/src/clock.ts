@@ -2,8 +2,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * The current time, renewed once a second: beats are seconds apart, and nobody reads faster. While it does not run, it
- * stays at the last second that did.
+ * The current time, renewed once per second: beats are seconds apart, and no reader is faster. While it does not run,
+ * it stays at the last second that did.
  */
 export function useNow(running: boolean): number {
   const [now, setNow] = useState(() => Date.now());

@@ -1,4 +1,4 @@
-/** Starts the page for those who run the farm: `dashboard.html`. */
+/** Starts the page for operators of the farm: `dashboard.html`. */
 import { Dashboard } from "convex-conveyor/dashboard";
 import "convex-conveyor/dashboard.css";
 import { api } from "../convex/_generated/api.js";

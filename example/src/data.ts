@@ -36,17 +36,20 @@ export function useTiles(picture: PictureId): Tile[] | undefined {
   return useQuery(api.tiles.ofPicture, { picture });
 }
 
-/** `null` while the tile has no pixels. Asks only for those of tiles that have some. */
+/** `null` while the tile has no pixels. Asks only for the pixels of finished tiles. */
 export function usePixels(tile: Tile): ArrayBuffer | null | undefined {
   return useQuery(api.tiles.pixels, tile.status === "succeeded" ? { tile: tile._id } : "skip");
 }
 
-/** The job of a tile that is not finished: who runs it, how far it is. A finished tile needs no job to say how it ended. */
+/**
+ * The job of a tile that is not finished: its worker, and how far it is. A finished tile needs no job to say how it
+ * ended.
+ */
 export function useTileJob(tile: Tile) {
   return useJob(api.jobs, tile.status === "unfinished" ? tile.job : "skip");
 }
 
-/** `null` while the picture has tiles that are not drawn: nobody has asked for a summary yet. */
+/** `null` while the picture has tiles that are not drawn: its summary has not been enqueued yet. */
 export function useSummary(picture: PictureId): SummaryRow | null | undefined {
   return useQuery(api.summaries.ofPicture, { picture });
 }
@@ -56,7 +59,7 @@ export function useSummaryJob(row: SummaryRow | null | undefined) {
   return useJob(api.jobs, row?.status === "unfinished" ? row.job : "skip");
 }
 
-/** Its attempts, those that failed among them. */
+/** Its attempts, failed ones included. */
 export function useSummaryAttempts(row: SummaryRow | null | undefined) {
   return useJob(api.jobs, row ? row.job : "skip", { attempts: true })?.attempts;
 }

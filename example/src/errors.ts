@@ -1,4 +1,4 @@
-/** What to tell a person about something thrown. */
+/** The text of an error for a person. */
 import { ConvexError } from "convex/values";
 
 /** The message an app's error carries; otherwise the first line, without the stack that the client puts below it. */

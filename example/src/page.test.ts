@@ -11,7 +11,7 @@ import { tileName } from "./tileNames.js";
 import { hueOf } from "./workerColor.js";
 
 describe("presets", () => {
-  test("everything the form offers is within what the backend accepts", () => {
+  test("every choice of the form is within the backend's bounds", () => {
     for (const view of VIEWS) {
       for (const palette of PALETTES) {
         for (const size of Object.keys(SIZES) as Size[]) {
@@ -81,7 +81,7 @@ test("three bytes a pixel become four, opaque", () => {
 describe("a tally", () => {
   const tile = (status: string, worker?: string) => ({ status, worker, computeMs: 10 }) as Tile;
 
-  test("counts what the page shows without a counter in the database", () => {
+  test("counts the tiles on the page, without a counter in the database", () => {
     const tally = tallyOf([
       tile("succeeded", "b"),
       tile("succeeded", "a"),
@@ -97,7 +97,7 @@ describe("a tally", () => {
     ]);
   });
 
-  test("is announced with what failed and what was canceled, each by its name", () => {
+  test("is announced with its failed and its canceled jobs, each by name", () => {
     const tiles = [tile("failed"), tile("canceled"), tile("canceled"), tile("succeeded")];
     expect(wordsFor("It", tallyOf(tiles))).toBe("It is incomplete. 1 failed. 2 canceled.");
   });

@@ -1,4 +1,4 @@
-/** From the bytes of a tile to what a canvas takes. */
+/** From the bytes of a tile to the bytes of a canvas. */
 import type { Region } from "../convex/scene.js";
 
 /** Three bytes a pixel become four: canvases want an alpha that tiles have no use for. */

@@ -1,4 +1,4 @@
-/** What the form offers, and the scene that a choice stands for. Pure. */
+/** The form's choices, and the scene of each choice. Pure. */
 import { cutIntoTiles, type Fractal, type Palette, type Scene } from "../convex/scene.js";
 
 export interface View {
@@ -7,7 +7,7 @@ export interface View {
   readonly center: { re: number; im: number };
   readonly span: number;
   readonly maxIterations: number;
-  /** The palette it looks best in; the form changes to it with the view. */
+  /** The palette that suits it best; the form changes to it with the view. */
   readonly palette: Palette;
 }
 

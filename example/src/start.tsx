@@ -1,4 +1,4 @@
-/** What both pages begin with: one client, one root. */
+/** The common beginning of both pages: one client, one root. */
 import { ConvexProvider, ConvexReactClient } from "convex/react";
 import { StrictMode, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";

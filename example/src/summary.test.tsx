@@ -21,7 +21,7 @@ const failed = (attempt: number) => ({
   error: `boom ${attempt}`,
 });
 
-/** What is on the screen; rendered once, and then again. */
+/** The text on the screen; rendered once, and then again. */
 let page: ReturnType<typeof render> | undefined;
 
 function show(row: object | null, job?: object, attempts: object[] = []) {
@@ -94,7 +94,7 @@ describe("the summary", () => {
     );
   });
 
-  test("whose last attempt failed can be asked for once more", () => {
+  test("with a failed last attempt can be asked for once more", () => {
     const again = vi.fn().mockResolvedValue(null);
     vi.mocked(data.useSummarizeAgain).mockReturnValue(again as never);
     const attempts = [failed(1), failed(2), failed(3)];

@@ -1,4 +1,4 @@
-/** What a picture's tiles come to, counted on the page: no row of the database is written by every tile. */
+/** The counts of a picture's tiles, made on the page: no row of the database is written by every tile. */
 import type { Tile } from "./data.js";
 
 export interface Tally {

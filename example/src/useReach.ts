@@ -1,11 +1,11 @@
-/** Whether the backend can be reached, as people should be told: a reload's own connecting is not worth a word. */
+/** Whether the backend can be reached, as shown to people: a reload's own connecting is not worth a word. */
 import { useEffect, useState } from "react";
 import { useConnection } from "./data.js";
 
 /** Connecting takes less; only longer silences count. */
 const PATIENCE_MS = 1500;
 
-/** What explains a button that is off meanwhile: the banner's id, for `aria-describedby`. */
+/** The explanation of a button that is off meanwhile: the banner's id, for `aria-describedby`. */
 export const OUT_OF_REACH_ID = "out-of-reach";
 
 export function useOutOfReach(): boolean {

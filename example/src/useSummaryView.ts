@@ -6,7 +6,7 @@ export interface SummaryView {
   readonly state: "none" | "waiting" | "running" | "backingOff" | "succeeded" | "failed";
   /** The last that was begun, 0 before the first. */
   readonly attempt: number;
-  /** Who wrote it. */
+  /** The lane that wrote it. */
   readonly lane: string | undefined;
   /** When the next attempt is due, where the last has failed. */
   readonly dueAt: number;

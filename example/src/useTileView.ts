@@ -36,7 +36,7 @@ export function useTileView(tile: Tile): TileView {
   };
 }
 
-/** Progress is whatever a worker sent: it is looked at before it is believed. */
+/** Progress is any value of a worker, and is checked first. */
 function percentOf(progress: unknown): number {
   if (typeof progress !== "object" || progress === null || !("percent" in progress)) return 0;
   const percent = Number(progress.percent);

@@ -73,8 +73,8 @@ export class Child {
   }
 
   /**
-   * Why it ended, as far as it said so: the last lines of its standard error. Not what it printed as usual, which may
-   * carry a key: the backend's first lines do.
+   * Why it ended, as far as it is known: the last lines of its standard error. Not its standard output, which may carry
+   * a key: the backend's first lines do.
    */
   get lastWords(): string {
     return this.errorLines.join("\n") || "(It left no error message.)";

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe("a started program", () => {
-  test("is ready when it says so, also if it said so before anybody listened", async () => {
+  test("is ready when it says so, also if it said so before the first listener", async () => {
     const child = start(new Children(), `console.log("port 12"); setInterval(() => {}, 1000)`);
     expect((await child.saying(/port (\d+)/))[1]).toBe("12");
     expect((await child.saying(/port (\d+)/))[1]).toBe("12");
@@ -36,7 +36,7 @@ describe("a started program", () => {
     );
   });
 
-  test("is mourned without what it printed as usual: a backend prints its admin key", async () => {
+  test("is reported without its standard output: a backend prints its admin key", async () => {
     const child = start(
       new Children(),
       `console.log("KEY='secret'"); console.error("disk full"); process.exit(3)`,
@@ -56,14 +56,14 @@ describe("a started program", () => {
     expect(child.lastWords).toBe("(It left no error message.)");
   });
 
-  test("that fails names its exit code and what it printed", async () => {
+  test("that fails names its exit code and its output", async () => {
     const failing = new Children().run(...program(`console.error("boom"); process.exit(2)`));
     await expect(failing).rejects.toThrow("The program ended with code 2:\nboom");
   });
 });
 
 describe("stopping", () => {
-  test("lets programs finish, and the first started, on which the others depend, goes last", async () => {
+  test("lets programs finish, and the first started, on which the rest depends, goes last", async () => {
     const children = new Children();
     const stops = (name: string) => `
       process.on("SIGTERM", () => { console.log("bye from ${name}"); process.exit(0); });
@@ -85,7 +85,7 @@ describe("stopping", () => {
     ]);
   });
 
-  test("during a start ends the start, so that nothing is started that nobody would stop", async () => {
+  test("during a start ends the start, so that no program is started that would never be stopped", async () => {
     const children = new Children();
     await children.stopAll();
     expect(() => children.start(...program(""))).toThrow("Stopped before");

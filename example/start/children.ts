@@ -16,7 +16,7 @@ export class Children {
     return started;
   }
 
-  /** Runs a program to its end and returns what it printed. Throws that if it fails. */
+  /** Runs a program to its end and returns its output. Throws the output if it fails. */
   async run(...child: ConstructorParameters<typeof Child>): Promise<string> {
     const started = this.start(...child);
     const ending = await started.ended;
@@ -34,8 +34,8 @@ export class Children {
   }
 
   /**
-   * Stops the last started first, as each needs those before it: workers report to the backend until they are gone.
-   * Those of one name are alike and are stopped together.
+   * Stops the last started first, as each needs the earlier ones: workers report to the backend until they are gone.
+   * Programs of one name are alike and are stopped together.
    */
   async stopAll(): Promise<void> {
     this.stopping = true;

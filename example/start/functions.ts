@@ -5,8 +5,8 @@ import type { Children } from "./children.js";
 import { convexCli } from "./repository.js";
 
 /**
- * `convex deploy` and not `convex dev --once`, which pushes the same but also rewrites `.env.local`: whoever has a
- * deployment of their own configured there would find it gone.
+ * `convex deploy` and not `convex dev --once`, which pushes the same but also rewrites `.env.local`: a deployment that
+ * was configured there would be lost.
  */
 export async function pushFunctions(children: Children, backend: RunningBackend): Promise<void> {
   // Types are checked by `npm run typecheck`; here they would only make a newcomer wait.

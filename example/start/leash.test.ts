@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { typescript } from "./repository.js";
 
-test("a program whose starter is gone stops as if asked to, so a killed starter leaves nothing behind", async () => {
+test("a program with a dead starter stops as if asked to, so a killed starter leaves nothing behind", async () => {
   // The arguments up to the program's path load the leash; this test runs a text instead.
   const preloads = typescript("").slice(0, -1);
   const text = `
@@ -16,7 +16,7 @@ test("a program whose starter is gone stops as if asked to, so a killed starter 
   const heard: string[] = [];
   lines.on("line", (line) => {
     heard.push(line);
-    // What happens to the pipe when the process at its other end dies.
+    // As when the process at the pipe's other end dies.
     if (line === "up") child.stdin.destroy();
   });
   const code = await new Promise((resolve) => child.once("close", resolve));

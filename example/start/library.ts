@@ -1,4 +1,4 @@
-/** Builds the library when what is built is missing or older than its source: the example imports it as an app would. */
+/** Builds the library when its output is missing or older than its source: the example imports it as an app would. */
 import { buildStyles } from "../../harness/styles.js";
 import { buildTest } from "../../harness/testBuild.js";
 import type { Children } from "./children.js";

@@ -5,7 +5,7 @@ test("without flags: two workers, and the port that Vite's users know", () => {
   expect(readStartOptions([])).toEqual({ once: false, workers: 2, pagePort: 5173 });
 });
 
-test("--once with one worker is refused: it is killed on the way, and somebody must be left", () => {
+test("--once with one worker is refused: it is killed on the way, and one must be left", () => {
   expect(() => readStartOptions(["--once", "--workers", "1"])).toThrow("from 2 to 8; got 1");
 });
 

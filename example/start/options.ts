@@ -1,4 +1,4 @@
-/** What `npm start --` takes. */
+/** The options of `npm start --`. */
 import { parseArgs } from "node:util";
 
 export const START_USAGE = `Starts a backend, pushes the example's functions, and starts workers and the page.
@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly pagePort: number;
 }
 
-/** Returns `null` when only help was asked for; throws what to correct otherwise. */
+/** Returns `null` when only help was asked for; otherwise throws with the correction to make. */
 export function readStartOptions(args: readonly string[]): StartOptions | null {
   const { values } = parseArgs({
     args: [...args],
@@ -30,7 +30,7 @@ export function readStartOptions(args: readonly string[]): StartOptions | null {
   if (values.help) return null;
   return {
     once: values.once,
-    // One is killed on the way: somebody must be left.
+    // One is killed on the way: one must be left.
     workers: wholeNumber("--workers", values.workers, values.once ? 2 : 1, 8),
     pagePort: wholeNumber("--page-port", values["page-port"], 1, 65_535),
   };

@@ -1,4 +1,4 @@
-/** `npm start`: keeps the farm open until somebody stops it, and says what happens to its programs meanwhile. */
+/** `npm start`: keeps the farm open until it is stopped, and reports the ends of its programs meanwhile. */
 import { describe, type Child } from "./child.js";
 import type { Children } from "./children.js";
 import type { Farm } from "./farm.js";
@@ -9,7 +9,7 @@ import { say, step } from "./steps.js";
 export async function serve({ backend, workers, children, options }: Farm): Promise<number> {
   const page = await step("Serving the page", () => servePage(options.pagePort, backend.url));
   say(`\n  Open  ${page}`);
-  say(`  The queues, for those who run the farm:  ${new URL("dashboard.html", page).href}\n`);
+  say(`  The queues, for operators of the farm:  ${new URL("dashboard.html", page).href}\n`);
   say(`  Workers: ${workers.map(({ name, pid }) => `${name} (pid ${pid})`).join(", ")}`);
   say(`  Kill one while a picture is drawn and nothing is lost: kill -9 ${workers[0]!.pid}`);
   say("  Ctrl-C stops everything.\n");
@@ -28,7 +28,7 @@ export async function serve({ backend, workers, children, options }: Farm): Prom
   return 1;
 }
 
-/** A worker may die: that is what the queue is for. The others go on, and who watches is told. */
+/** A worker may die: the queue exists for that. The other workers go on, and the terminal shows it. */
 async function reportDeath(
   worker: Child,
   workers: readonly Child[],
@@ -40,7 +40,7 @@ async function reportDeath(
   say(
     `\n${worker.name} ${describe(ending)}. ` +
       (left.length > 0
-        ? `What it held goes to ${left.join(" and ")} when its lease is over.\n`
-        : "Nobody is left: tiles wait until a worker comes.\n"),
+        ? `Its tiles go to ${left.join(" and ")} when its lease is over.\n`
+        : "No worker is left: tiles wait until one comes.\n"),
   );
 }

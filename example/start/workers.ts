@@ -7,7 +7,7 @@ import { typescript } from "./repository.js";
 /** Chosen so that their colours lie far apart. */
 const NAMES = ["anvil", "bellows", "hammer", "forge", "tongs", "crucible", "mandrel", "swage"];
 
-/** Resolves when all of them look for work. */
+/** Resolves when all of them ask for work. */
 export async function startWorkers(
   children: Children,
   backend: RunningBackend,
@@ -21,6 +21,6 @@ export async function startWorkers(
       WORKER_NAME: name,
     }),
   );
-  await Promise.all(workers.map((worker) => worker.saying(/looking for tiles/)));
+  await Promise.all(workers.map((worker) => worker.saying(/waiting for tiles/)));
   return workers;
 }

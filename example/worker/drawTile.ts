@@ -7,7 +7,7 @@ import { runInSlices } from "./slices.js";
 
 export type Tile = { scene: Scene; region: Region; fragile: boolean };
 
-/** What of its job it needs. */
+/** The part of its job that it needs. */
 export type DrawJob = Pick<Job<"tiles", Tile>, "attempt" | "payload" | "signal" | "progress">;
 
 export async function drawTile({
@@ -16,7 +16,7 @@ export async function drawTile({
   signal,
   progress,
 }: DrawJob): Promise<{ rgb: ArrayBuffer; preview: ArrayBuffer; computeMs: number }> {
-  // Asked for by the page, to show what a failure looks like: only a first attempt fails, so that a retry heals it.
+  // The page asks for it, to show a failure: only a first attempt fails, so that a retry heals it.
   if (fragile && attempt === 1) {
     throw new Error("This tile was asked to fail once. Retry it and it will be drawn.");
   }

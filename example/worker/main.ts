@@ -13,7 +13,7 @@ async function main(options: WorkerOptions): Promise<void> {
     api: api.workers,
     handlers: { tiles: drawTile },
   });
-  console.log(`${options.name}: looking for tiles at ${options.url}`);
+  console.log(`${options.name}: waiting for tiles at ${options.url}`);
   await worker.run();
   console.log(`${options.name}: stopped`);
 }

@@ -4,7 +4,7 @@ import { smooth } from "./escape.js";
 /**
  * After how many steps `c` escapes, smoothed to a fraction; `Infinity` if it has not after `maxIterations`.
  *
- * The main cardioid and the disc left of it are recognised by their equations: they are the larger part of what lies
+ * The main cardioid and the disc left of it are recognised by their equations: they are the larger part of the set's
  * inside, and each of their points would cost all `maxIterations`.
  */
 export function mandelbrot(cRe: number, cIm: number, maxIterations: number): number {

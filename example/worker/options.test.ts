@@ -17,9 +17,12 @@ test.each([
   ["no token", [], { CONVEX_URL: "http://127.0.0.1:1" }, "workers:create"],
   ["no concurrency", ["--concurrency", "0"], environment, "from 1 to 16; got 0"],
   ["a concurrency that is no number", ["--concurrency", "many"], environment, "got many"],
-])("with %s a worker says what to give instead of failing later", (_what, args, env, message) => {
-  expect(() => readOptions(args, env)).toThrow(message);
-});
+])(
+  "with %s a worker names the missing option instead of failing later",
+  (_what, args, env, message) => {
+    expect(() => readOptions(args, env)).toThrow(message);
+  },
+);
 
 test("help needs nothing else", () => {
   expect(readOptions(["--help"], {})).toBeNull();

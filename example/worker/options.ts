@@ -1,4 +1,4 @@
-/** What a worker process is told by flags or environment. */
+/** The options of a worker process, from flags or environment. */
 import { parseArgs } from "node:util";
 
 export const USAGE = `Draws tiles for the render farm.
@@ -18,7 +18,10 @@ export interface WorkerOptions {
   readonly concurrency: number;
 }
 
-/** Flags win over the environment. Returns `null` when only help was asked for; throws what to correct otherwise. */
+/**
+ * Flags win over the environment. Returns `null` when only help was asked for; otherwise throws with the correction to
+ * make.
+ */
 export function readOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** From an escape time to light. Tables are built once a process; looking up is all that happens a sample. */
+/** From an escape time to light. Tables are built once per process; each sample is one table read. */
 import type { Palette } from "../convex/scene.js";
 
 /** Linear light, not sRGB: averages of samples are taken as the eye would, by energy. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PREVIEW_SIDE } from "../convex/scene.js";
 import { previewOf } from "./preview.js";
 
-test("a preview keeps what is where: left half dark, right half light", () => {
+test("a preview keeps its places: left half dark, right half light", () => {
   const region = { x: 0, y: 0, width: 96, height: 96 };
   const rgb = new Uint8Array(96 * 96 * 3).map((_, i) => (Math.floor(i / 3) % 96 < 48 ? 10 : 200));
   const preview = previewOf(rgb, region);

@@ -1,7 +1,7 @@
 /** A thumbnail's share of a tile: small enough to lie in the tile's row, which is read whenever a tile arrives. */
 import { PREVIEW_SIDE, type Region } from "../convex/scene.js";
 
-/** Averages a tile down to a square of `PREVIEW_SIDE` pixels, whatever its own sides. */
+/** Averages a tile down to a square of `PREVIEW_SIDE` pixels, for a tile of any sides. */
 export function previewOf(rgb: Uint8Array, { width, height }: Region): Uint8Array<ArrayBuffer> {
   const preview = new Uint8Array(PREVIEW_SIDE * PREVIEW_SIDE * 3);
   for (let row = 0; row < PREVIEW_SIDE; row++) {

@@ -1,5 +1,5 @@
 /**
- * Draws one region of a scene, a row at a time. Pure and synchronous: who calls decides when to pause between rows.
+ * Draws one region of a scene, a row at a time. Pure and synchronous: the caller decides when to pause between rows.
  */
 import type { Region, Scene } from "../convex/scene.js";
 import { julia } from "./julia.js";

@@ -22,7 +22,7 @@ describe("work in slices", () => {
         await setImmediate();
       }
     })();
-    // A slice of no length: every step is a slice, whatever the speed of the machine.
+    // A slice of no length: every step is a slice, on a machine of any speed.
     const { result } = await runInSlices(count(50), { signal: never, sliceMs: 0 });
     running = false;
     await others;

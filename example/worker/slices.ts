@@ -16,7 +16,7 @@ export interface SliceOptions {
 
 /**
  * Runs a generator to its end and returns its result and the milliseconds spent in it. Throws the signal's reason as
- * soon as a slice ends after an abort: work for a lease that is gone is work for nobody.
+ * soon as a slice ends after an abort: work for a lease that is gone is wasted.
  */
 export async function runInSlices<T>(
   work: Generator<void, T>,

@@ -1,6 +1,6 @@
 /**
  * A worker process for the end-to-end tests: squares, and at a job's first attempt waits as long as the payload says.
- * Prints one JSON line for whatever happens, so that a test sees what a process saw.
+ * Prints one JSON line for each event, so that a test sees the process's view.
  */
 import "../clock.js";
 import { Worker } from "convex-conveyor/worker";

@@ -1,5 +1,5 @@
 /**
- * A worker for tests of what handlers say: it does the jobs of `races` a few words at a time, and leaves as its output
+ * A worker for tests of handlers' reports: it does the jobs of `races` a few words at a time, and leaves as its output
  * the words that `wordsOf` names, and a log entry for every third.
  */
 import { Worker } from "convex-conveyor/worker";

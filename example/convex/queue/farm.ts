@@ -1,6 +1,6 @@
 /**
- * The queue of this app. What a tile's job carries and what comes back is said here
- * once; the worker's handler and the page take their types from it.
+ * The queue of this app. The payload and result of a tile's job are declared here once; the worker's handler and the
+ * page take their types from it.
  */
 import { Conveyor } from "convex-conveyor";
 import { v } from "convex/values";
@@ -17,7 +17,7 @@ export const tiles = conveyor.queue("tiles", {
     index: v.number(),
     scene: vScene,
     region: vRegion,
-    /** Fails on its first attempt, to show what a failure looks like. */
+    /** Fails on its first attempt, to show a failure. */
     fragile: v.boolean(),
   },
   result: v.object({
@@ -28,7 +28,7 @@ export const tiles = conveyor.queue("tiles", {
     /** Time spent in arithmetic, without waiting. */
     computeMs: v.number(),
   }),
-  // A tile takes well under a second. Five make a killed worker's tiles come back while one is still looking.
+  // A tile takes well under a second. Five make a killed worker's tiles come back within a visitor's patience.
   leaseMs: 5_000,
   onComplete: () => internal.tiles.finished,
 });
@@ -36,7 +36,7 @@ export const tiles = conveyor.queue("tiles", {
 /** How many wait and run at this moment: `stats` counts a busy queue every few seconds, and this page shows each tile. */
 export const counts = query({ args: {}, handler: async (ctx) => await tiles.counts(ctx) });
 
-/** Who works, when each was last heard of, and what it holds. */
+/** The workers, with their last calls and the jobs that they hold. */
 export const workers = query({
   args: {},
   handler: async (ctx) => await conveyor.workers(ctx),

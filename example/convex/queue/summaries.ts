@@ -1,6 +1,6 @@
 /**
- * The queue that nobody works off but Convex itself: a summary of each picture that is drawn. Workers outside draw tiles;
- * what is short and needs only the app's data needs none of them.
+ * The queue that only Convex itself processes: a summary of each picture that is drawn. Workers outside draw tiles; a
+ * short job that needs only the app's data needs none of them.
  */
 import { v } from "convex/values";
 import { internal } from "../_generated/api.js";
@@ -17,7 +17,7 @@ export const summaries = conveyor.queue("summaries", {
   action: () => internal.summaries.write,
   onComplete: () => internal.summaries.finished,
   maxParallelism: 4,
-  // The wait is random, from none to this long: long enough that one who watches sees it.
+  // The wait is random, from none to this long: long enough to be seen.
   retry: { maxAttempts: 3, initialBackoffMs: 6_000 },
   timeoutMs: 60_000,
 });

@@ -6,7 +6,7 @@ interface Props<Value extends string> {
   readonly options: readonly Value[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-  /** Shows each option's colours beside its name. */
+  /** Shows each option's colours next to its name. */
   readonly swatches?: boolean;
 }
 

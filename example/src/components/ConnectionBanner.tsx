@@ -1,4 +1,4 @@
-/** Says so when the backend is out of reach: what is on the page is then the last that was heard. */
+/** Says so when the backend is out of reach: the page then shows the last known state. */
 import { useConnection } from "../data.js";
 import { OUT_OF_REACH_ID, useOutOfReach } from "../useReach.js";
 
@@ -10,7 +10,7 @@ export function ConnectionBanner() {
       {outOfReach && (
         <p className="banner" id={OUT_OF_REACH_ID}>
           <strong>The backend is out of reach.</strong>{" "}
-          {everConnected ? "What you see is the last that was heard." : "Is it running?"}
+          {everConnected ? "The page shows the last known state." : "Is it running?"}
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** Keeps one panel's error to that panel: the rest of the page goes on, and the reader is told what failed. */
+/** Keeps one panel's error to that panel: the rest of the page goes on, and the panel shows its error. */
 import { Component, type ReactNode } from "react";
 import { messageOf } from "../errors.js";
 

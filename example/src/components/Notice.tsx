@@ -1,4 +1,4 @@
-/** A calm box that says what is missing and what to do about it. */
+/** A calm box that says that something is missing, and the way out. */
 import type { ReactNode } from "react";
 
 export function Notice({ title, children }: { title: string; children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** What can be done about a picture: cancel what nobody has begun, retry what is missing. One of them at a time. */
+/** The operations on a picture: cancel tiles that no worker has begun, retry missing ones. One of them at a time. */
 import {
   useCancelPicture,
   useChange,

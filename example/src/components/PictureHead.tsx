@@ -1,4 +1,4 @@
-/** A picture's title, how far it is, who drew it, and what can be done about it. */
+/** A picture's title, its progress, its workers, and its operations. */
 import { duration } from "../clock.js";
 import type { Picture, Tile } from "../data.js";
 import { tallyOf, type Tally } from "../tally.js";

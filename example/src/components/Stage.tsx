@@ -1,4 +1,4 @@
-/** The large view: which picture is on it, and what to say while there is none. */
+/** The large view: the selected picture, or a text while there is none. */
 import { usePicture, usePictures, useTiles, type Picture } from "../data.js";
 import { Notice } from "./Notice.js";
 import { PictureHead } from "./PictureHead.js";

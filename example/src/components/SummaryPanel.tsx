@@ -1,4 +1,4 @@
-/** The picture's summary, which Convex itself writes once the last tile is there: how far that is, and what it says. */
+/** The picture's summary, which Convex itself writes once the last tile is there: its progress, and its text. */
 import { duration, useNow } from "../clock.js";
 import {
   usePicture,

@@ -17,7 +17,7 @@ export function TileCell({ tile, scene, canvas }: Props) {
   const view = useTileView(tile);
   const rgb = usePixels(tile);
   const { region } = tile;
-  // Tiles that were done before this page looked are simply there; only those that arrive are worth a flash.
+  // Tiles that were done before this page opened are simply there; only tiles that arrive are worth a flash.
   const [watched] = useState(tile.status === "unfinished");
 
   useEffect(() => {

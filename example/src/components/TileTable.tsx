@@ -1,4 +1,4 @@
-/** The tiles as a table: for screen readers, for phones, and for whoever wants to know it exactly. */
+/** The tiles as a table: for screen readers, for phones, and for exact reading. */
 import { useState } from "react";
 import { duration } from "../clock.js";
 import type { Tile } from "../data.js";

@@ -7,7 +7,7 @@ import { WorkerName } from "./WorkerName.js";
 /** Holding something and silent for longer than two heartbeats: worth a different word before the lease is over. */
 const SILENT_AFTER_MS = 4_000;
 
-/** Who holds nothing beats once a minute: two beats in a row are missing. */
+/** A worker without jobs beats once per minute: two beats in a row are missing. */
 const IDLE_SILENT_AFTER_MS = 150_000;
 
 export function WorkerCard({
@@ -45,7 +45,7 @@ const MOODS: Record<Mood, string> = {
   gone: "gone",
 };
 
-/** Before it sleeps it looks a few times whether there is more. */
+/** Before it sleeps it polls a few times for more. */
 function laneMood({ holding }: WorkerRow): string {
   return holding.length > 0 ? "writing" : "awake";
 }

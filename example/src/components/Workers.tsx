@@ -1,4 +1,4 @@
-/** Who works here: each worker's last beat and what it holds, and the lanes in which Convex works itself. */
+/** The workers: each with its last beat and its jobs, and the lanes in which Convex works itself. */
 import { useNow } from "../clock.js";
 import {
   usePicture,
@@ -12,12 +12,12 @@ import {
 import { useOutOfReach } from "../useReach.js";
 import { WorkerCard } from "./WorkerCard.js";
 
-/** Those that left longer ago, or fell silent with nothing in hand, are history. */
+/** Workers that left longer ago, or fell silent with nothing in hand, are history. */
 const REMEMBERED_MS = 10 * 60_000;
 
 export function Workers({ selected }: { selected: string | null }) {
   const workers = useWorkers();
-  // Without a backend nobody is heard, and nobody is called silent for that.
+  // Without a backend there are no beats, and no worker is called silent for that.
   const now = useNow(!useOutOfReach());
   const newest = usePictures()?.[0];
   const named = usePicture(selected);
@@ -44,7 +44,7 @@ export function Workers({ selected }: { selected: string | null }) {
   );
 }
 
-/** Knows the shown picture's tiles, so that what a worker holds can be named. The page has them anyway. */
+/** Knows the shown picture's tiles, so that a worker's jobs can be named. The page has them anyway. */
 function WorkersOn(props: { picture: PictureId; workers: readonly WorkerRow[]; now: number }) {
   const tiles = useTiles(props.picture);
   return <WorkerList workers={props.workers} tiles={tiles ?? []} now={props.now} />;

@@ -48,7 +48,7 @@ export async function summaryThatEnded(
 
 interface Wanted<Value> {
   enough: (value: Value) => boolean;
-  /** How it stands, for who has waited in vain. */
+  /** The state, for the error after a wait in vain. */
   standing: (last: Value | undefined) => string;
   patienceMs: number;
 }

@@ -15,8 +15,8 @@ const SETTLE_MS = 500;
 const TRIES = 20;
 
 /**
- * Freezes the worker, asks what it holds, and kills it only if that is something: between asking and killing it could
- * otherwise report its last tile, and the test would pass without having tested anything.
+ * Freezes the worker, asks for its jobs, and kills it only if it has any: between asking and killing it could otherwise
+ * report its last tile, and the test would pass without having tested anything.
  */
 export async function killWhileHolding(
   client: ConvexClient,

@@ -1,7 +1,7 @@
 /**
  * `npm start -- --once`: the farm's promise, put to the test without a browser. One picture; one worker killed while it
- * holds tiles; every tile there in the end; the killed worker's tiles done by others in a second attempt; and a summary
- * of the picture, which Convex itself has written.
+ * holds tiles; every tile there in the end; the killed worker's tiles done by other workers in a second attempt; and a
+ * summary of the picture, which Convex itself has written.
  */
 import { ConvexClient } from "convex/browser";
 import { api } from "../../convex/_generated/api.js";
@@ -15,7 +15,7 @@ import { readRun } from "./run.js";
 import { printRun, summaryInWords } from "./table.js";
 import { shortcomingsOf, shortcomingsOfSummary } from "./verify.js";
 
-/** Far more than it takes anywhere: only what hangs is cut off. */
+/** Far more than it takes anywhere: only a hanging run is cut off. */
 const PATIENCE_MS = 90_000;
 
 /** Returns the exit code: 0 when nothing is missing. */
@@ -54,7 +54,7 @@ export async function renderOnce(farm: Farm): Promise<number> {
     if (shortcomings.length > 0) return 1;
     say(`  Convex's summary: ${summaryInWords(row.summary!)}`);
     say(
-      `\nEvery tile is there. ${victim.name} was killed holding ${held.length}; others drew them anew.`,
+      `\nEvery tile is there. ${victim.name} was killed holding ${held.length}; other workers drew them anew.`,
     );
     return 0;
   } finally {

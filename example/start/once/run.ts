@@ -1,4 +1,4 @@
-/** What became of each tile, put together from the app's rows and their jobs. */
+/** The end of each tile, put together from the app's rows and their jobs. */
 import { jobCalls } from "convex-conveyor";
 import type { ConvexClient } from "convex/browser";
 import { api } from "../../convex/_generated/api.js";

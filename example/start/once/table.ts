@@ -1,4 +1,4 @@
-/** Prints a run: who drew how much, in how many attempts, and how long tiles waited and ran. */
+/** Prints a run: how much each worker drew, in how many attempts, and how long tiles waited and ran. */
 import type { Summary } from "../../convex/summary.js";
 import { say } from "../steps.js";
 import type { Run, TileRun } from "./run.js";
@@ -53,7 +53,7 @@ function inSeconds(ms: number): string {
   return Number.isFinite(ms) ? `${(ms / 1000).toFixed(2)} s` : "–";
 }
 
-/** The first column flush left, the others flush right. */
+/** The first column flush left, all further ones flush right. */
 function layOut(rows: readonly (readonly string[])[]): string[] {
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>

@@ -1,4 +1,4 @@
-/** Looks for anything that is not as promised. What it finds, it says; it does not stop at the first. */
+/** Checks that all is as promised, and reports each deviation; it does not stop at the first. */
 import type { ConvexClient } from "convex/browser";
 import { api } from "../../convex/_generated/api.js";
 import type { Scene } from "../../convex/scene.js";
@@ -35,7 +35,7 @@ export async function shortcomingsOf(
   return found;
 }
 
-/** On a busy machine a report may have been on its way for longer than anybody waits: then the tile was never lost. */
+/** On a busy machine a report may have been on its way for longer than the wait: then the tile was never lost. */
 function wasReported(run: TileRun, attempt: number, victim: string): boolean {
   return run.attempt === attempt && run.worker === victim;
 }

@@ -1,4 +1,4 @@
-/** Jobs of `sums` that may lose more leases than others, and what became of them. */
+/** Jobs of `sums` that may lose more leases than usual, and their ends. */
 import { v } from "convex/values";
 import { mutation, query } from "./_generated/server.js";
 import { sums } from "./queues.js";
@@ -12,7 +12,7 @@ export const enqueue = mutation({
   },
 });
 
-/** What `onComplete` has written. */
+/** The rows that `onComplete` has written. */
 export const done = query({
   args: { from: v.number(), count: v.number() },
   handler: async (ctx, { from, count }) =>

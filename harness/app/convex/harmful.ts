@@ -1,4 +1,4 @@
-/** Handlers that end the process in which they run, or never end: on a backend whose functions are in threads. */
+/** Handlers that end the process in which they run, or never end: on a backend with functions in threads. */
 import type { Queue } from "convex-conveyor";
 import { v, type Infer } from "convex/values";
 import { internal } from "./_generated/api.js";

@@ -1,4 +1,4 @@
-/** A row that the whole app patches, the callback of a queue among others. */
+/** A row that the whole app patches, the callback of a queue included. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import {
@@ -54,14 +54,14 @@ async function count(ctx: MutationCtx): Promise<void> {
   await ctx.db.patch(_id, { told: told + 1 });
 }
 
-/** Worked off by Convex: its handler patches the row; or its callback does. */
+/** Run by Convex: its handler patches the row; or its callback does. */
 const pushed = { payload: v.object({ n: v.number() }), maxParallelism: 10 };
 export const patched = conveyor.queue("patched", pushed);
 patched.handledBy({ mutation: internal.hot.patch });
 export const heard = conveyor.queue("heard", { ...pushed, onComplete: () => internal.hot.hear });
 heard.handledBy({ action: internal.hot.nothing });
 
-/** Its callback writes a row of its own: nothing that the app would meet it at. */
+/** Its callback writes a row of its own: no conflict with the rest of the app. */
 export const noted = conveyor.queue("noted", {
   payload: v.object({ n: v.number() }),
   maxParallelism: 40,

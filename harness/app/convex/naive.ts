@@ -1,6 +1,7 @@
 /**
- * Claiming as one would first write it: everybody takes the first row that is free. The negative control of the race
- * test: if this does not conflict, the backend does not show conflicts, and the good result of the other proves nothing.
+ * Claiming as one would first write it: every worker takes the first row that is free. The negative control of the race
+ * test: if this does not conflict, the backend does not show conflicts, and the good result of the other proves
+ * nothing.
  */
 import { v } from "convex/values";
 import { mutation } from "./_generated/server.js";

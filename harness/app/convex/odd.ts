@@ -1,4 +1,4 @@
-/** Handlers that do what no handler should: whatever one does must cost its own attempt only. */
+/** Handlers with mistakes: each must cost its own attempt only. */
 import { NonRetryableError, RetryAfterError, type Queue } from "convex-conveyor";
 import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { ConvexError, v } from "convex/values";
@@ -6,7 +6,7 @@ import { internal } from "./_generated/api.js";
 import { action, internalAction, internalMutation, mutation, query } from "./_generated/server.js";
 import { conveyor } from "./queues.js";
 
-/** By reference: the payload says what the handler does. */
+/** By reference: the payload selects the handler's behaviour. */
 export const odd = conveyor.queue("odd", {
   payload: v.any(),
   maxParallelism: 24,
@@ -36,14 +36,14 @@ export const inlineWork = inlined.inline(async (_ctx, job) => {
   return await behave(job.payload, job.snooze);
 });
 
-/** Worked off in Node: `oddNode.ts`. */
+/** Run in Node: `oddNode.ts`. */
 export const hashes = conveyor.queue("hashes", {
   payload: v.string(),
   result: v.string(),
   inline: () => internal.oddNode.work,
 });
 
-/** Mutations, whose effects must be there if and only if their job has succeeded. */
+/** Mutations with effects that must be there if and only if their job has succeeded. */
 export const ledger = conveyor.queue("ledger", {
   payload: v.any(),
   maxParallelism: 24,
@@ -117,7 +117,7 @@ async function behave(what: unknown, snooze: (ms: number) => never): Promise<any
 /** Asks nothing: only its signal ends it. */
 async function untilAborted(signal: AbortSignal): Promise<never> {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
-  throw new Error("It was told to stop.");
+  throw new Error("It got its signal to stop.");
 }
 
 export const misbehave = odd.action(async (ctx, job) => {
@@ -178,7 +178,7 @@ export const bookOddly = internalMutation({
   },
 });
 
-/** Tells nobody of one of them. */
+/** Throws for one of the payloads. */
 export const refuses = internalMutation({
   args: ledger.onCompleteArgs,
   returns: v.null(),
@@ -197,7 +197,7 @@ export const enqueue = mutation({
   },
 });
 
-/** Those that may take their time. */
+/** Queues with long jobs. */
 export const enqueueLong = mutation({
   args: { queue: v.string(), payloads: v.array(v.any()) },
   returns: v.array(v.string()),
@@ -236,7 +236,7 @@ async function removed(): Promise<`function://${string}`> {
   return `function://${btoa(address)}`;
 }
 
-/** Jobs whose handler is not what it is said to be. */
+/** Jobs with a handler of another kind than they name. */
 export const enqueueWrong = mutation({
   args: {},
   returns: v.array(v.string()),

@@ -1,4 +1,4 @@
-/** Queues that Convex itself works off, with a handler of each kind. */
+/** Queues with jobs that Convex itself runs, with a handler of each kind. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import {

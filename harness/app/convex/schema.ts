@@ -2,7 +2,7 @@ import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 
 export default defineSchema({
-  /** What `onComplete` wrote: one row a finished job, or a test fails. */
+  /** The rows of `onComplete`: one per finished job, or a test fails. */
   done: defineTable({
     job: v.string(),
     n: v.number(),
@@ -12,9 +12,9 @@ export default defineSchema({
   })
     .index("job", ["job"])
     .index("n", ["n"]),
-  /** What handlers inside Convex noted. */
+  /** Notes of handlers inside Convex. */
   notes: defineTable({ n: v.number(), what: v.string(), at: v.number() }).index("n", ["n"]),
-  /** One row that everybody patches; `told` counts what `onComplete` of the queue `hot` was told. */
+  /** One row that the whole app patches; `told` counts the calls of `onComplete` of the queue `hot`. */
   hot: defineTable({ bumps: v.number(), told: v.number() }),
   /** For the negative control of the race test: a queue as one would first write it. */
   tickets: defineTable({ takenBy: v.union(v.string(), v.null()) }).index("takenBy", ["takenBy"]),

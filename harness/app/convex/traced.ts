@@ -1,4 +1,4 @@
-/** Queues that Convex itself works off, whose handlers note each attempt: what runs, and how often, stands in rows of theirs. */
+/** Queues with jobs that Convex itself runs, and handlers that note each attempt: each run has a row of theirs. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api.js";
 import { internalAction, internalMutation, mutation } from "./_generated/server.js";
@@ -27,7 +27,7 @@ acted.handledBy({ action: internal.traced.act, job: true });
 export const written = conveyor.queue("written", options);
 written.handledBy({ mutation: internal.traced.write, job: true });
 
-/** What pages subscribe to. */
+/** Pages subscribe to it. */
 export const { stats } = acted.api({ authorize: "public" });
 
 export const act = internalAction({
@@ -80,7 +80,7 @@ export const enqueueWritten = mutation({
     written.enqueueBatch(ctx, payloads, given),
 });
 
-/** A caller whose own mutation goes on for a while after it has put a job in: so many reads, one after the other. */
+/** A caller with a mutation that goes on for a while after its enqueue: so many reads, one after the other. */
 export const enqueueSlowly = mutation({
   args: { payloads: v.array(vTrace), reads: v.number() },
   returns: v.null(),

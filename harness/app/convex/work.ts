@@ -11,7 +11,7 @@ export const workers = query({ args: {}, handler: async (ctx) => conveyor.worker
 
 export const overviews = query({ args: {}, handler: async (ctx) => await conveyor.queues(ctx) });
 
-/** One look alone, of a queue by its name: what each reads is measured. */
+/** One read alone, of a queue by its name: the reads of each are measured. */
 const ofJob = { queue: v.string(), id: v.string() };
 export const position = query({
   args: ofJob,
