@@ -25,7 +25,7 @@ export function tableRows(document: string): string[][] {
     );
 }
 
-/** What a cell cites. */
+/** The citations of a cell. */
 export function citations(cell: string): Citation[] {
   return [...cell.matchAll(/`([^`]+)` › "((?:[^"\\]|\\.)*)"/g)].map(([, file, title]) => ({
     file: file!,
@@ -35,7 +35,7 @@ export function citations(cell: string): Citation[] {
 
 const texts = new Map<string, string>();
 
-/** What a cell cites and is not there, in words. */
+/** A cell's citations without a test, in words. */
 export function unfounded(cell: string): string[] {
   return citations(cell)
     .filter(({ file, title }) => !isFounded(file, title))

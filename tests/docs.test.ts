@@ -1,4 +1,4 @@
-/** What the documents say is there: features with their tests, edges with their arrows, functions with their rows. */
+/** The documents are true: features have their tests, edges their arrows, functions their rows. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,14 +24,14 @@ import {
 import { GRACE_DEFAULT_MS } from "../src/worker/limits.js";
 import { citations, tableRows, unfounded } from "./citations.js";
 
-/** Numbers from 1 on, or those named, each with the letters before it. */
+/** Numbers from 1 on, or the given ones, each with the letters before it. */
 const upTo = (letters: string, last: number) =>
   Array.from({ length: last }, (_, at) => `${letters}-${String(at + 1).padStart(2, "0")}`);
 const these = (letter: string, ...numbers: number[]) => numbers.map((n) => `${letter}${n}`);
 const range = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-/** Every feature of the five systems that this one grew from, and what a queue must have. */
+/** Every feature of the five systems that this one grew from, and the necessary ones of a queue. */
 const FEATURES = [
   ...upTo("LF", 42),
   ...upTo("DE", 25),
@@ -50,7 +50,7 @@ const FEATURES = [
   ...these("O", 1, 2, 3, 8),
 ];
 
-/** What such a queue can do wrong: defects of a design, some of several kinds, and slips of who writes it. */
+/** The known faults of such a queue: defects of a design, some of several kinds, and slips of the implementation. */
 const HAZARDS = [
   ...these("D", ...range(1, 5)),
   ...["a", "b", "c", "d", "e", "f"].map((kind) => `D6${kind}`),
@@ -61,7 +61,7 @@ const HAZARDS = [
   ...these("P", ...range(1, 30)),
 ];
 
-/** What comes later, by the names that `docs/features.md` explains. */
+/** Later work, by the names that `docs/features.md` explains. */
 const LATER =
   /\blater: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
 
@@ -72,7 +72,7 @@ describe("docs/features.md", () => {
     expect(rows.map(([id]) => id)).toEqual(FEATURES);
   });
 
-  test("says what is here, and cites a test for it or names the work that brings it", () => {
+  test("describes each feature, and cites a test for it or names the work that brings it", () => {
     const silent = rows.filter(
       ([, , here = "", shownBy = ""]) => citations(shownBy).length === 0 && !LATER.test(here),
     );
@@ -80,7 +80,7 @@ describe("docs/features.md", () => {
     expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
   });
 
-  test("what is only to come cites no test, and whatever else is said to come has a name", () => {
+  test("a feature to come cites no test, and every mention of later work has a name", () => {
     const wrong = rows.filter(
       ([, , here = "", shownBy = ""]) =>
         (here.startsWith("later: ") && citations(shownBy).length > 0) ||
@@ -97,7 +97,7 @@ describe("docs/features.md", () => {
 describe("docs/hazards.md", () => {
   const rows = tableRows("docs/hazards.md");
 
-  test("has each hazard once: what it is, and what is done about it", () => {
+  test("has each hazard once, with its description and its remedy", () => {
     expect(rows.map(([id]) => id)).toEqual(HAZARDS);
     expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
   });
@@ -126,7 +126,7 @@ test("docs/events.md has every event of the log, with all its fields and no othe
   expect(rows).toEqual(events);
 });
 
-test("every fence of a document closes: what stands behind an open one is shown as code", () => {
+test("every fence of a document closes: text behind an open one is shown as code", () => {
   const documents = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
   const folders = ["docs", "src/component", "local"].flatMap((folder) =>
     readdirSync(path.join(root, folder))
@@ -162,7 +162,7 @@ test("README.md names the defaults that the code has", () => {
   says(/^finished jobs/, "a day if succeeded or canceled, seven days if failed or timed out");
 });
 
-test("README.md names the bounds of what Convex itself runs that the code has", () => {
+test("README.md names the code's bounds of push queues", () => {
   const text = readFileSync(path.join(root, "README.md"), "utf8");
   const minutes = (ms: number) => ms / 60_000;
   const [most, asked, inline] = [
@@ -186,7 +186,7 @@ test("README.md names the bounds of what Convex itself runs that the code has", 
 describe("src/component/README.md", () => {
   const text = readFileSync(path.join(root, "src/component/README.md"), "utf8");
 
-  test("draws every edge of the state machine, what it counts, and no other", () => {
+  test("draws every edge of the state machine, with its counts, and no other", () => {
     const drawn = [...text.matchAll(/^ {4}(\w+) --> (\w+): (\w+)(?: \((\w+) \+ 1\))?$/gm)].map(
       ([, from, to, edge, counts]) => ({ edge, from, to, ...(counts && { counts }) }),
     );
@@ -203,7 +203,7 @@ describe("src/component/README.md", () => {
     expect(sorted(drawn)).toEqual(sorted(edges));
   });
 
-  test("has a row for every mutation: what it reads, writes and conflicts with", () => {
+  test("has a row for every mutation: its reads, writes and conflicts", () => {
     const rows = tableRows("src/component/README.md").filter((cells) => cells.length === 5);
     const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:/]+)`/g)].map(([, n]) => n!));
     expect([...named].sort()).toEqual(mutations().sort());
@@ -218,7 +218,7 @@ test("ARCHITECTURE.md has a step for every file of the component", () => {
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** Every mutation of the component: those of the public surface by name, others with their file. */
+/** Every mutation of the component: the public surface by name, the rest with their file. */
 function mutations(): string[] {
   const folder = path.join(root, "src/component");
   return componentModules().flatMap((file) => {

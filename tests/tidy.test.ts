@@ -1,4 +1,4 @@
-/** What is not checked drifts: dependencies' direction, names in the documents, exports, file sizes. */
+/** Checks against drift: dependencies' direction, names in the documents, exports, file sizes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -18,13 +18,13 @@ const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 const scripts = (JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts;
 const documents = files.filter((file) => file.endsWith(".md"));
 
-/** Folder of `src` to those it may import. */
+/** By folder of `src`: the folders that it may import. */
 const ALLOWED: Record<string, string[]> = {
   "src/shared": ["src/shared"],
   "src/component": ["src/component", "src/lane", "src/shared"],
   // It reports as a worker does: with the same outbox.
   "src/lane": ["src/lane", "src/worker", "src/shared"],
-  // Handlers inside Convex may say what a worker's may.
+  // Handlers inside Convex have the same facilities as a worker's.
   "src/client": [
     "src/client",
     "src/lane",
@@ -43,7 +43,7 @@ const ALLOWED: Record<string, string[]> = {
   "src/page": ["src/page", "src/dashboard", "src/cli/config"],
 };
 
-test.each(Object.entries(ALLOWED))("%s imports only what it may", (folder, allowed) => {
+test.each(Object.entries(ALLOWED))("%s imports only allowed folders", (folder, allowed) => {
   const wrong = sources
     .filter((file) => file.startsWith(`${folder}/`) && !/\.test\.tsx?$/.test(file))
     .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
@@ -124,7 +124,7 @@ test("a source file has at most 400 lines", () => {
   expect(long).toEqual([]);
 });
 
-/** What a file of the component says of itself. */
+/** The header comment of a file of the component. */
 const header = (file: string) =>
   (/^\/\*\*[\s\S]*?\*\//.exec(read(file))?.[0] ?? "").replace(/\n \* ?/g, " ");
 

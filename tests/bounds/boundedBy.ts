@@ -1,4 +1,4 @@
-/** What bounds the reads of each registered function: limits of `src/shared`, by name, or the one thing that it is about. */
+/** The bounds of each registered function's reads: limits of `src/shared`, by name, or the one row that it concerns. */
 
 const LOOK = "`LOOK_RANGES_MAX`, `LOOK_ROWS_MAX`, `LOOK_BYTES_MAX` of all queues together";
 const LEASES = "64 leases (`LEASES_MAX`), alarms by segment";

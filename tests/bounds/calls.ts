@@ -1,6 +1,6 @@
 /**
- * For each registered function of the component the call that reads most in the full world, and for the queries that others run
- * as snapshots, by whose calls they are measured.
+ * For each registered function of the component the call that reads most in the full world, and for queries that other functions
+ * run as snapshots, the function with which they are measured.
  */
 import {
   COST_MAX,

@@ -7,7 +7,7 @@ import { deploymentOf } from "../races/deployment.js";
 
 const deployment = await deploymentOf([]);
 
-test("the expiry of a job that nobody began commits while another of its segment completes", async () => {
+test("the expiry of a job that never began commits while another of its segment completes", async () => {
   const line = new Line(new Transactions(deployment));
   await line.open();
   const begun = await line.enqueueOne({ expiresAfterMs: 2_000 });

@@ -1,4 +1,4 @@
-/** What stands in the full world: names, declarations and rows of the greatest size. */
+/** The rows of the full world: names, declarations and rows of the greatest size. */
 import {
   ERROR_MAX_BYTES,
   LABELS_MAX,
@@ -47,7 +47,7 @@ export function declarationOf(n: number): QueueDeclaration {
   return { name: queueName(n), config };
 }
 
-/** What every large row of a job has: all that a job may be given, each of the greatest length. */
+/** The fields of every large row of a job: all that a job may be given, each of the greatest length. */
 export function heavyJob(queue: string): Fields {
   return {
     ...{ queue, attempt: 3, failures: 2, resets: 1, releases: 1 },
@@ -79,7 +79,7 @@ export function waitingJob(
   };
 }
 
-/** Queues beside the thousand: one whose handler is a mutation, and one whose items go round. */
+/** Queues beside the thousand: one with a mutation as its handler, and a circular one. */
 export const MUTATIONS = "mutations";
 export const RING: QueueDeclaration = {
   name: "ring",

@@ -1,8 +1,8 @@
 /**
- * The component at its documented limits, all of them at once: 1,000 queues, of which 64 are worked off by Convex and have all
- * shards and priorities; jobs whose rows are as large as they may be, in all places of some queues and thousands in one; the
- * lanes, processes and places of the largest class; thousands of sessions, callbacks, alarms, events, periods; a job with
- * all attempts, log entries and output that are kept.
+ * The component at its documented limits, all of them at once: 1,000 queues, of which 64 are push queues and have all shards and
+ * priorities; jobs with rows as large as they may be, in all places of some queues and thousands in one; the lanes, processes and
+ * places of the largest class; thousands of sessions, callbacks, alarms, events, periods; a job with all attempts, log entries
+ * and output that are kept.
  */
 import {
   OUTPUT_PART_MAX_BYTES,
@@ -51,7 +51,7 @@ export interface FullWorld {
   full: { session: string; leases: { id: string; attempt: number }[]; holder: string };
   /** Of a lane that does. */
   lane: { lane: string; holder: string; leases: { id: string; attempt: number }[] };
-  /** The same of a queue whose handler is a mutation, and of a circular one, whose payloads and results are as large. */
+  /** The same of a queue with a mutation as its handler, and of a circular one, with payloads and results as large. */
   mutations: { lane: string; leases: { id: string; attempt: number }[] };
   ring: { session: string; leases: { id: string; attempt: number }[] };
   process: string;
@@ -124,7 +124,7 @@ async function plantQueues(world: LargeWorld): Promise<void> {
 /** Routes and priorities of a queue with all shards; one more would be too many places. */
 const ROUTES = 12;
 const prioritiesOf = (route: number) => (route === 0 ? PRIORITIES : [0]);
-/** Of every other queue: the default shards, and as many routes as those that come back may need. */
+/** Of every other queue: the default shards, and as many routes as returned jobs may need. */
 const ROUTES_ODD = ROUTES_BACK_MAX - 1;
 const prioritiesOfOdd = () => [0, 1];
 
@@ -159,7 +159,7 @@ async function plantWaiting(world: LargeWorld) {
     );
     for (const some of rows) await world.plant("jobs", some);
   }
-  // In the others of Convex's one in each of some places.
+  // In the other push queues one in each of some places.
   for (let n = FILLED; n < PUSH_QUEUES; n += 1)
     await world.plant(
       "jobs",

@@ -1,6 +1,6 @@
 /**
- * The component's tables at their documented limits, written at once: many queues, of which some have as many places as a
- * queue may have, and around them sessions, lanes, alarms and callbacks. What a function reads there is its worst case.
+ * The component's tables at their documented limits, written at once: many queues, of which some have as many places as a queue
+ * may have, and around them sessions, lanes, alarms and callbacks. A function's reads there are its worst case.
  */
 import type { EngineTransaction } from "../../local/engine/transaction.js";
 import type { TransactionLimits } from "../../local/limits.js";
@@ -22,7 +22,7 @@ export const PRIORITIES = Array.from(
   (_, i) => PRIORITY_MIN + i,
 );
 
-/** What one transaction, or one snapshot query of it, used of what the platform limits. */
+/** The use of the platform's limits by one transaction, or by one snapshot query of it. */
 export type Used = Pick<
   TransactionLimits,
   "databaseQueries" | "documentsRead" | "bytesRead" | "documentsWritten" | "bytesWritten"
@@ -105,7 +105,7 @@ export class LargeWorld {
   }
 }
 
-/** What a call used at most: by itself, or by one of its snapshot queries, each of which has limits of its own. */
+/** The largest use of a call: by itself, or by one of its snapshot queries, each of which has limits of its own. */
 export function usedBy({ transaction, looks }: Begun): Used {
   const all = [transaction, ...looks].map(({ usage }) => usage);
   const most = (of: keyof Used) => Math.max(...all.map((usage) => usage[of]));

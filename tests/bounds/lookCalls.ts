@@ -5,7 +5,7 @@ import type { Call } from "../interleavings/transactions.js";
 import { PUSH_QUEUES, queueName } from "./fullShapes.js";
 import type { FullWorld } from "./fullWorld.js";
 
-/** A call, or what leads to it. */
+/** A call, or the steps that lead to it. */
 export type Worst = Call | ((line: Line) => Promise<Call>);
 
 export const query = (path: string, args: object = {}): Call => ({

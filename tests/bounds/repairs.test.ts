@@ -1,4 +1,4 @@
-/** Repairs look after all queues: what they read is bounded for all of them together, and every queue has its turn. */
+/** Repairs cover all queues: their reads are bounded for all of them together, and every queue has its turn. */
 import { expect, test } from "vitest";
 import { mutation } from "../interleavings/line.js";
 import { Transactions } from "../interleavings/transactions.js";
@@ -16,13 +16,13 @@ async function newWorld(): Promise<LargeWorld> {
   return world;
 }
 
-/** A queue that Convex works off. */
+/** A push queue. */
 const push = (name: string, shards = 8) => ({
   name,
   config: { leaseMs: 10_000, maxResets: 3, shards, push: true, maxParallelism: 10 },
 });
 
-test("watch reads less than half of what it may, whatever the places of 64 queues that Convex works off", async () => {
+test("watch reads less than half of its limit, with any places of 64 push queues", async () => {
   const world = await newWorld();
   for (let i = 0; i < 64; i += 1) {
     const queue = push(`push${i}`, SHARDS_MAX);

@@ -1,4 +1,4 @@
-/** The worst cases as a page: what each registered function reads and writes in the full world, rounded up. */
+/** The worst cases as a page: the reads and writes of each registered function in the full world, rounded up. */
 import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { boundedBy } from "./boundedBy.js";
 import type { Used } from "./largeWorld.js";
@@ -21,7 +21,7 @@ function count(used: number): string {
 /** A tenth more than was measured: a claim begins with a random queue. */
 const HEADROOM = 1.1;
 
-/** With headroom, and rounded up to two digits, bytes to a tenth of a MiB: what changes with a seed does not change the page. */
+/** With headroom, and rounded up to two digits, bytes to a tenth of a MiB: a change by the seed does not change the page. */
 export function rounded(of: keyof Used, measured: number): number {
   const used = measured < 10 ? measured : measured * HEADROOM;
   if (of.startsWith("bytes")) return (Math.ceil((used / MIB) * 10) / 10) * MIB;
@@ -46,17 +46,17 @@ export function pageOf(
   return [
     "# Bounds",
     "",
-    "What each registered function of the component reads and writes at most. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them worked off by Convex with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with all that their rows may hold; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes the call of each function that reads most there. A snapshot query counts by itself, as the platform counts it; the largest of a call is what is said here, with a tenth on top and rounded up. Index entries of rows that are gone count as nothing.",
+    "The largest reads and writes of each registered function of the component. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them push queues with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with rows of the greatest size; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes each function's largest call there. A snapshot query counts by itself, as the platform counts it; the table has the largest of each call, with a tenth on top and rounded up. Index entries of rows that are gone count as nothing.",
     "",
-    `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is the app's, whose mutation an enqueue is part of. What the app's own handlers, \`onComplete\` and \`related\` queries read comes on top.`,
+    `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is for the app's mutation, which an enqueue is part of. The reads of the app's own handlers, \`onComplete\` and \`related\` queries come on top.`,
     "",
-    "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/deep/bounds.test.ts`, and that test fails where a function reads more than is said here.",
+    "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/deep/bounds.test.ts`, and that test fails where a function reads more than the table says.",
     "",
-    `| function | ${COLUMNS.map(([, name]) => name).join(" | ")} | what bounds it |`,
+    `| function | ${COLUMNS.map(([, name]) => name).join(" | ")} | bound by |`,
     `| --- |${" ---: |".repeat(COLUMNS.length)} --- |`,
     ...rows,
     "",
-    "Run within the calls of others, and measured with them:",
+    "Run within other calls, and measured with them:",
     "",
     "| function | within |",
     "| --- | --- |",

@@ -1,4 +1,4 @@
-/** One sweep is due at a time, however many calls ask for one: repairs leave the scheduler to others. */
+/** One sweep is due at a time, with any number of calls that ask for one: repairs leave the scheduler free. */
 import { expect, test } from "vitest";
 import { Line } from "../interleavings/line.js";
 import { Transactions } from "../interleavings/transactions.js";
@@ -15,7 +15,7 @@ async function newLine(): Promise<Line> {
 
 const sweeps = (line: Line) => line.rows("timers").filter(({ kind }) => kind === "janitor").length;
 
-test("a worker whose attempt is overdue and that goes on with other jobs adds one sweep, not one with each call", async () => {
+test("a worker with an overdue attempt that goes on with other jobs adds one sweep, not one with each call", async () => {
   const line = await newLine();
   const long = line.declare("long", { timeoutMs: 5_000, leaseMs: 60_000 });
   const short = line.declare("tiles", { leaseMs: 60_000 });
@@ -23,13 +23,13 @@ test("a worker whose attempt is overdue and that goes on with other jobs adds on
     line.declare(`other${i}`, { leaseMs: 60_000 }),
   );
   for (const queue of [long, ...others]) await line.do(line.enqueues(1, queue));
-  // Claims that meet where there is no timer make one each: some are of later ends, and come first among them.
+  // Claims that overlap where there is no timer make one each: some are of later ends, and come first among them.
   const worker = new Worker(line, "hangs");
   const far = others.map((queue, i) => new Worker(line, `far${i}`).claims(1, [queue]));
   await line.meet(...far, worker.claims(1, [long]));
   await line.pass(4_000);
   await line.enqueue(40);
-  // Nobody has swept yet when the attempt becomes overdue.
+  // No sweep has run yet when the attempt becomes overdue.
   line.transactions.now += 1_050;
   const before = sweeps(line);
   for (let step = 0; step < 10; step += 1) {
@@ -43,11 +43,11 @@ test("a worker whose attempt is overdue and that goes on with other jobs adds on
   ).toEqual([]);
 });
 
-test("of the sweeps of a fleet that was killed one goes on, and the others leave at once", async () => {
+test("of the sweeps of a fleet that was killed one goes on, and the rest leave at once", async () => {
   const line = await newLine();
   const queues = Array.from({ length: 20 }, (_, i) => line.declare(`queue${i}`, {}));
   for (const queue of queues) await line.do(line.enqueues(8, queue));
-  // Claims that meet where there is no timer make one each.
+  // Claims that overlap where there is no timer make one each.
   await line.meet(...queues.map((queue, i) => new Worker(line, `dead${i}`).claims(8, [queue])));
   expect(sweeps(line)).toBe(20);
   await line.untilSweep();

@@ -1,4 +1,4 @@
-/** What lies between workers and a backend: a proxy that loses calls and answers, repeats calls, delays them, and cuts sockets. */
+/** A proxy between workers and a backend: it loses calls and answers, repeats calls, delays them, and cuts sockets. */
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -57,7 +57,7 @@ export class Network {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** From now on these, and no others. */
+  /** From now on these faults, and no further ones. */
   fail(faults: Faults): void {
     this.#faults = faults;
     for (const fault of Object.keys(this.#blocks)) delete this.#blocks[fault as Fault];

@@ -1,6 +1,6 @@
 /**
- * What a case is: one sentence about the platform's behaviour, and a function that finds out whether a target behaves
- * so. A case uses what official clients and an admin can do, and nothing of the local backend, unless it says why.
+ * A case: one sentence about the platform's behaviour, and a function that finds out whether a target behaves so. A case uses
+ * only official clients and an admin's rights, and nothing of the local backend, unless it says why.
  */
 import type { Target } from "./target.js";
 
@@ -9,13 +9,13 @@ export interface Case {
   id: string;
   says: string;
   run(target: Target): Promise<void>;
-  /** Why `convex-test` is not asked; or what it does instead, which is held: the case must fail there. */
+  /** Why `convex-test` is not asked; or its own behaviour, which is held: the case must fail there. */
   convexTest?: string | { differs: string };
-  /** It would disturb others: it runs when they have ended, by itself. */
+  /** It would disturb other cases: it runs by itself, after them. */
   alone?: boolean;
   /** Why it cannot be asked of a real deployment. */
   localOnly?: string;
-  /** What the local backend does instead. Held: the case must fail there, until it is mended. */
+  /** The local backend's own behaviour. Held: the case must fail there, until it is mended. */
   fails?: string;
 }
 
@@ -49,7 +49,7 @@ function plain(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}n` : value;
 }
 
-/** The commit timestamp that a mutation returned: the placeholder's type says only what it was inside. */
+/** The commit timestamp that a mutation returned: the placeholder's type covers only its use inside. */
 export function commitTs(returned: unknown): bigint {
   if (typeof returned !== "bigint") throw new Error(`No commit timestamp: ${String(returned)}`);
   return returned;

@@ -1,4 +1,4 @@
-/** The cases on `convex-test`, as far as it has what they need; where it differs, the case says how. */
+/** The cases on `convex-test`, as far as it supports them; where it differs, the case says how. */
 import { CASES } from "./cases/index.js";
 import { inProcess } from "./inProcess.js";
 import { testCases } from "./run.js";

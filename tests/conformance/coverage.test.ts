@@ -1,4 +1,4 @@
-/** The table in `coverage.ts` is true: what it names exists, and no case stands for nothing. */
+/** The table in `coverage.ts` is true: its cases, tests and files exist, and every case belongs to a point. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -28,7 +28,7 @@ test("every test that is named exists", () => {
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
-test("what is left out is listed in the local backend's README", () => {
+test("a point that is left out is listed in the local backend's README", () => {
   const readme = readFileSync(path.join(root, "local/README.md"), "utf8");
   const leftOut = COVERAGE.flatMap(({ leftOut }) => leftOut ?? []);
   expect(leftOut.filter((name) => !readme.includes(`**${name}**`))).toEqual([]);

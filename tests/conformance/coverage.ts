@@ -1,9 +1,9 @@
 /**
- * What is known of the platform's behaviour, point by point, and where each point is held: by cases, by a test that
- * needs the local backend's inside, or not at all, because the local backend leaves it out.
+ * The platform's known behaviour, point by point, and where each point is held: by cases, by a test that needs the local
+ * backend's inside, or not at all, because the local backend leaves it out.
  *
- * Points are numbered as the cases are: 1 transactions, 2 retention, 3 limits, 4 scheduler, 5 components, 6 sync and
- * HTTP, 7 what functions can call, 8 runtime, 9 ids, values and order, 13 rules that were found later.
+ * Points are numbered as the cases are: 1 transactions, 2 retention, 3 limits, 4 scheduler, 5 components, 6 sync and HTTP, 7
+ * calls of functions, 8 runtime, 9 ids, values and order, 13 rules that were found later.
  */
 import { functions } from "./coverage/functions.js";
 import { transactions } from "./coverage/transactions.js";
@@ -14,7 +14,7 @@ export interface Point {
   cases?: string[];
   /** Tests that reach inside. */
   tests?: string[];
-  /** What `local/README.md` leaves out, by its name there. */
+  /** The point that `local/README.md` leaves out, by its name there. */
   leftOut?: string;
 }
 

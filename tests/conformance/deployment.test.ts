@@ -1,7 +1,7 @@
 /**
- * The cases on a real deployment, a development one, which `CONVEYOR_TEST_URL` and `CONVEYOR_TEST_ADMIN_KEY` name. The
- * suite pushes its app there, over whatever is deployed. The CLI's own variables are not looked at: they name the local
- * backend, or a deployment that somebody needs.
+ * The cases on a real deployment, a development one, which `CONVEYOR_TEST_URL` and `CONVEYOR_TEST_ADMIN_KEY` name. The suite
+ * pushes its app there, over the deployed one. The CLI's own variables are ignored: they name the local backend, or a deployment
+ * that is in use.
  */
 import path from "node:path";
 import { beforeAll, describe, test } from "vitest";

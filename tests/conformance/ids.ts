@@ -7,7 +7,7 @@ export interface DecodedId {
   /** Days since the epoch, as the id has them. */
   day: number;
   checksum: number;
-  /** What the checksum should be. */
+  /** The correct checksum. */
   expected: number;
 }
 

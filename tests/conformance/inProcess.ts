@@ -24,6 +24,6 @@ export function inProcess(): Target {
     mutation: (fn, args) => t.mutation(fn as FunctionReference<"mutation", any>, args),
     action: (fn, args) => t.action(fn as FunctionReference<"action", any>, args),
     server: nothing("server"),
-    backend: nothing("backend to look into"),
+    backend: nothing("backend to inspect"),
   };
 }

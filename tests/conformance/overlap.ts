@@ -1,11 +1,11 @@
 /**
  * Finds out whether two transactions conflict, from outside and for certain.
  *
- * The first reads what the case is about, lets time pass, and commits; the second writes and commits meanwhile. Commit
- * timestamps tell what happened: if the first committed after the second, and the attempt that did had begun before it,
- * the two overlapped and did not conflict. If that attempt began after the second's commit, and the first took at least
- * twice the time that it holds, an earlier attempt of it was thrown away: they conflicted. In every other case they
- * missed each other, on a slow machine for instance, and are tried again with more time.
+ * The first makes the case's reads, lets time pass, and commits; the second writes and commits meanwhile. Commit timestamps show
+ * the order: if the first committed after the second, and its committed attempt had begun before that, the two overlapped and did
+ * not conflict. If that attempt began after the second's commit, and the first took at least twice its holding time, an earlier
+ * attempt of it was thrown away: they conflicted. In every other case they missed each other, on a slow machine for instance, and
+ * are tried again with more time.
  */
 import { expect } from "vitest";
 import { api } from "./app/convex/_generated/api.js";
@@ -25,7 +25,7 @@ export interface Meeting {
 
 export interface Met {
   conflicts: boolean;
-  /** What the reading steps saw in the attempt that committed. */
+  /** The results of the reading steps in the attempt that committed. */
   seen: unknown[];
   group: string;
 }

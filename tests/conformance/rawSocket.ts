@@ -1,4 +1,4 @@
-/** The sync protocol spoken by hand: what a client sends, and what comes, message by message. */
+/** The sync protocol spoken by hand: a client's messages, and the server's, one by one. */
 import { convexToJson, type Value } from "convex/values";
 import { WebSocket } from "ws";
 import type { Server } from "./target.js";
@@ -25,7 +25,7 @@ export class RawSocket {
 
   readonly closed: Promise<{ code: number; reason: string }>;
   readonly #opened: Promise<void>;
-  /** Messages that nobody has asked for yet. */
+  /** Messages that were not asked for yet. */
   #inbox: Message[] = [];
   #wake: () => void = () => {};
   #version = 0;
@@ -48,7 +48,7 @@ export class RawSocket {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Adds queries, or removes those that are given as numbers. */
+  /** Adds queries; a number removes the query with that id. */
   modify(
     ...queries: (
       number | { id: number; path: string; args: Record<string, Value>; journal?: string }
@@ -100,7 +100,7 @@ export class RawSocket {
     }
   }
 
-  /** The next message of which this holds; those before it are dropped. */
+  /** The next message with this property; earlier ones are dropped. */
   async until(wanted: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const message = await this.next();
@@ -123,7 +123,7 @@ export class RawSocket {
   }
 }
 
-/** Runs with a socket, and closes it whatever happens. */
+/** Runs with a socket, and always closes it. */
 export async function withSocket(
   server: Server,
   run: (socket: RawSocket) => Promise<void>,
@@ -148,7 +148,7 @@ export function encodeTs(ts: bigint): string {
   return bytes.toString("base64");
 }
 
-/** What a query's latest update in a transition says. */
+/** A query's latest update in a transition. */
 export function updated(message: Message, queryId: number): Record<string, any> | undefined {
   if (message.type !== "Transition") return undefined;
   const modifications = message["modifications"] as Record<string, any>[];

@@ -1,4 +1,4 @@
-/** How a list of cases becomes tests: what is expected to fail is held to fail. */
+/** Turns a list of cases into tests: a case that is expected to fail must fail. */
 import { describe, expect, test } from "vitest";
 import type { Case } from "./case.js";
 import type { Target } from "./target.js";
@@ -17,7 +17,7 @@ export function testCases(
   const asked = cases.filter((one) => options.skips(one) === null);
   const sectionOf = ({ id, alone }: Case) => (alone ? "alone" : `§${id.split(".")[0]}`);
   const sections = [...new Set(asked.map(sectionOf))];
-  // One after the other, so what runs alone comes last.
+  // Sections run one after the other, so cases that run alone come last.
   sections.sort((a, b) => Number(a === "alone") - Number(b === "alone"));
   for (const section of sections) {
     describe(section, () => {

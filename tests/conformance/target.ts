@@ -1,4 +1,4 @@
-/** What the cases are asked of: something that has the app (`app/convex`) and runs its functions. */
+/** A target of the cases: something that has the app (`app/convex`) and runs its functions. */
 import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
 import type { Backend } from "../../local/backend.js";
 
@@ -15,7 +15,7 @@ export interface Target {
     fn: R,
     args: FunctionArgs<R>,
   ): Promise<FunctionReturnType<R>>;
-  /** Where it listens and who its admin is. Only what has a server. */
+  /** Its URL and its admin key. Only of targets with a server. */
   server(): Server;
   /** The local backend itself, for cases that are `localOnly`. */
   backend(): Backend;

@@ -1,4 +1,4 @@
-/** What must hold after a crash, whatever the moment. Pure: from what clients know and what rows say to what is wrong. */
+/** The conditions after a crash at any moment. Pure: from the clients' knowledge and the rows to the violations. */
 import type { Done } from "./load.js";
 
 export interface Audit {
@@ -18,7 +18,7 @@ export function lost(
   audit: Audit,
 ): string[] {
   const entries = new Set(audit.entries.map(({ key }) => key));
-  // An unanswered move may have taken an acknowledged row away: `torn` looks at those.
+  // An unanswered move may have taken an acknowledged row away: `torn` checks that case.
   const moved = new Set([...acknowledged, ...unknown].map(({ from }) => from));
   return acknowledged.flatMap(({ key, from }) => [
     ...(entries.has(key) || moved.has(key) ? [] : [`${key} was acknowledged and is lost`]),
@@ -43,7 +43,7 @@ export function doubled({ entries, runs }: Audit): string[] {
     .map((row) => `${row} is there twice`);
 }
 
-/** A scheduled mutation runs exactly once if what scheduled it was committed, else never. */
+/** A scheduled mutation runs exactly once if the transaction that scheduled it was committed, else never. */
 export function exactlyOnce(done: readonly Done[], audit: Audit): string[] {
   const entries = new Set(audit.entries.map(({ key }) => key));
   const ran = new Set(audit.runs.filter(({ what }) => what === "ran").map(({ key }) => key));

@@ -1,6 +1,6 @@
 /**
- * What clients do in one round, and what they know of it afterwards: what was acknowledged, and what may or may not have
- * happened because the answer never came.
+ * The calls of clients in one round, and their knowledge afterwards: acknowledged calls, and calls that may or may not have
+ * committed because the answer never came.
  */
 import { ConvexHttpClient, type ConvexClient } from "convex/browser";
 import { anyApi as api } from "convex/server";
@@ -25,7 +25,7 @@ export class Load {
   readonly unknown: Done[] = [];
   /** Sent over the socket: the client sends them again until they are answered. */
   readonly promised: Promise<Done>[] = [];
-  /** The latest timestamp that the backend has shown to anybody. */
+  /** The latest timestamp that the backend has shown to any client. */
   latestTs = 0n;
   #stopped = false;
   readonly #loops: Promise<unknown>;

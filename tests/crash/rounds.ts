@@ -23,7 +23,7 @@ export interface CrashOptions {
 }
 
 export interface CrashReport {
-  /** What should not be, by round. Empty when all is well; the first round with any is the last. */
+  /** Violations, by round. Empty when all is well; the first round with any is the last. */
   violations: string[];
   acknowledged: number;
   unanswered: number;

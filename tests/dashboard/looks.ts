@@ -1,4 +1,4 @@
-/** Browsers that look at the dashboard of a stage, through the page that `npx convex-conveyor dashboard` serves. */
+/** Browsers at the dashboard of a stage, through the page that `npx convex-conveyor dashboard` serves. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
 import { launch } from "../../harness/chromium.js";
@@ -73,7 +73,7 @@ export class Line {
   }
 }
 
-/** What axe finds wrong with a page as it is, in words; nothing where all is well. */
+/** The violations that axe finds on a page as it is, in words; empty where all is well. */
 export async function violations(page: Page): Promise<string[]> {
   const found = await new AxeBuilder({ page }).analyze();
   return found.violations.flatMap(({ id, help, nodes }) =>

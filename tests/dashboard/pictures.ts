@@ -18,7 +18,7 @@ interface Picture {
   name: string;
   path: string;
   dark?: boolean;
-  /** What is done before it is taken. */
+  /** The steps before it is taken. */
   then?: (page: Page) => Promise<void>;
   line?: Line;
 }

@@ -1,6 +1,6 @@
 /**
- * A local backend with the app of `app/`, a worker outside Convex, and load that does not end: what the dashboard is looked
- * at with, by tests and by those who take its pictures.
+ * A local backend with the app of `app/`, a worker outside Convex, and load that does not end: the stage for the dashboard, in
+ * tests and for its pictures.
  */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
@@ -11,7 +11,7 @@ import { Worker } from "../../src/worker/index.js";
 import { api } from "./app/convex/_generated/api.js";
 
 const APP = path.join(import.meta.dirname, "app");
-const QUESTIONS = ["What is a queue?", "Who waits?", "How long?", "And then?"];
+const QUESTIONS = ["What is a queue?", "How many wait?", "How long?", "And then?"];
 
 export interface Stage {
   backend: Backend;

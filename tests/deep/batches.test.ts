@@ -17,11 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-test("an action enqueues several times what a deployment may write in a second", async () => {
+test("an action enqueues several times a deployment's writes per second", async () => {
   expect(await world.call("batches:inParts", { count: 20, bytes: 1_000_000 })).toBe(20);
 });
 
-test("a mutation enqueues as many bytes as it may: half of what a transaction may write", async () => {
+test("a mutation enqueues as many bytes as it may: half of a transaction's limit", async () => {
   await world.advance(2_000);
   expect(await world.call("batches:atOnce", { count: 8, bytes: 1_000_000 })).toBe(8);
 });

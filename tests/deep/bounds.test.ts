@@ -1,6 +1,6 @@
 /**
- * What each registered function reads at the documented limits, all of them at once: under half of what the platform allows, and
- * no more than `docs/bounds.md` says.
+ * The reads of each registered function at the documented limits, all of them at once: under half of the platform's limits, and
+ * no more than the figures of `docs/bounds.md`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -20,7 +20,7 @@ import { COMPONENT, deploymentOf } from "../races/deployment.js";
 
 const PAGE = path.join(root, "docs/bounds.md");
 
-/** Where a call begins to look is by chance, and whether it revives what it finds. */
+/** Dice choose where a call begins to scan, and whether it revives a timer that it finds. */
 const DICE = 5;
 
 /** By function, the most of all its calls. */
@@ -70,7 +70,7 @@ test("none of these calls fails", () => {
   expect(failed).toEqual([]);
 });
 
-test("each reads and writes less than half of what one transaction may", () => {
+test("each reads and writes less than half of one transaction's limits", () => {
   const over = [...worst].flatMap(([name, used]) =>
     COLUMNS.filter(([of]) => used[of] >= PLATFORM_LIMITS[of] / 2).map(
       ([of, , show]) => `${name}: ${show(used[of])} ${of}`,
@@ -85,7 +85,7 @@ test("an overview of as many queues as it shows reads fewer ranges than one quer
   );
 });
 
-test("docs/bounds.md says what each reads and writes at most", async () => {
+test("docs/bounds.md has each function's largest reads and writes", async () => {
   if (process.env["BOUNDS_WRITE"] !== undefined) {
     const page = pageOf(worst, WITHIN);
     writeFileSync(

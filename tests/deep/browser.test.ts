@@ -1,4 +1,4 @@
-/** The example in real browsers: everybody sees the same picture arrive, also who comes late or reloads. */
+/** The example in real browsers: all pages show the same picture arrive, also one that opens late or reloads. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launch } from "../../harness/chromium.js";
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
   const allDrawn = (page: Page) =>
     page.getByRole("img", { name: /(\d+) of \1 tiles drawn/ }).waitFor({ timeout: 60_000 });
 
-  /** A fingerprint of what is on the canvas. */
+  /** A fingerprint of the canvas. */
   const pixels = (page: Page) =>
     page.locator("canvas[role=img]").evaluate(async (canvas: HTMLCanvasElement) => {
       const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
     await expect.poll(async () => (await pixels(first)) === (await pixels(second))).toBe(true);
   }, 120_000);
 
-  test("a summary that failed once says so to who watches, and comes by itself", async () => {
+  test("a summary that failed once shows that on the page, and comes by itself", async () => {
     const page = await open(browsers[0]!, url);
     await page.getByRole("radio", { name: "small" }).check();
     await page.getByRole("checkbox").check();
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
     expect(await colours.getByRole("listitem").count()).toBeGreaterThan(1);
   }, 120_000);
 
-  /** What the fingerprint of an empty canvas of the same size is. */
+  /** The fingerprint of an empty canvas of the same size. */
   const blank = (page: Page) =>
     page.locator("canvas[role=img]").evaluate(async ({ width, height }: HTMLCanvasElement) => {
       const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(width * height * 4));

@@ -1,10 +1,10 @@
 /**
- * Real processes, and what happens to them: workers are killed and stopped, calls are lost and repeated, the backend is
- * killed, its disk is full, clocks are wrong. Each run prints what it counts: of jobs that were acknowledged none is lost,
- * each has one effect in the app, no attempt is begun twice, and all end within what leases and repeats promise.
+ * Real processes under faults: workers are killed and stopped, calls are lost and repeated, the backend is killed, its disk is
+ * full, clocks are wrong. Each run prints its counts: of jobs that were acknowledged none is lost, each has one effect in the
+ * app, no attempt is begun twice, and all end within the time of leases and repeats.
  *
- * `CHAOS_JOBS=5000 npx vitest run --project deepProcesses tests/deep/chaos.test.ts` has more jobs in the run of
- * everything at once (400 if nothing is said), and `CHAOS_SEED` draws the network's faults anew.
+ * `CHAOS_JOBS=5000 npx vitest run --project deepProcesses tests/deep/chaos.test.ts` has more jobs in the run of everything at
+ * once (400 by default), and `CHAOS_SEED` draws the network's faults anew.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
@@ -17,7 +17,7 @@ import { Chaos } from "../chaos/runs.js";
 const MANY = Number(process.env["CHAOS_JOBS"] ?? 400);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** Longer than a lease, and than what notices that it is over. */
+/** Longer than a lease, and than the detection of its end. */
 const ASLEEP_MS = LEASE_MS + 1_500;
 const BAD_NETWORK = {
   ...{ callLost: 0.1, answerLost: 0.1, repeated: 0.1, delayed: 0.2, delayMaxMs: 300 },
@@ -30,9 +30,9 @@ beforeAll(async () => {
 }, 2 * MINUTE);
 afterAll(() => chaos?.close());
 
-/** Its clock was a day slow till then: the first run begins so, and all others have a right one. */
+/** Its clock was a day slow till then: the first run begins so, and all later ones have a right one. */
 test(
-  "clocks: workers ten minutes ahead and a day behind of a backend whose clock jumps ten minutes, and a day",
+  "clocks: workers ten minutes ahead and a day behind of a backend with a clock that jumps ten minutes, and a day",
   async () => {
     for (const [name, clockShiftMs] of [
       ["ahead", -DAY + 10 * MINUTE],

@@ -7,7 +7,7 @@ import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, violations, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
-/** What a page shows at once is not yet so. */
+/** A page may show a change later than it is committed. */
 const PATIENCE = { timeout: 20_000 };
 
 const ALL = { see: true, act: true, hide: false, trap: false };
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
   const job = async (queue: string, id: string) =>
     await stage.client.query(...read({ kind: "job", queue, id }));
 
-  test("a queue is paused and resumed, and who else looks sees it", async () => {
+  test("a queue is paused and resumed, and other pages show it", async () => {
     await wait(1);
     const one = await looks.open("/");
     const other = await looks.open("/", { size: "phone" });
@@ -80,12 +80,12 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     const [id] = await wait(1);
     const page = await looks.open(`/queues/imports/jobs/${id!}`);
     await press(page, "Cancel");
-    await page.getByRole("dialog").getByRole("textbox").fill("Nobody wants it");
+    await page.getByRole("dialog").getByRole("textbox").fill("No longer needed");
     await page.keyboard.press("Enter");
     await press(page, "Retry", { wait: true });
     await expect
       .poll(async () => await job("imports", id!), PATIENCE)
-      .toMatchObject({ job: { status: "canceled", reason: "Nobody wants it" } });
+      .toMatchObject({ job: { status: "canceled", reason: "No longer needed" } });
     await press(page.getByRole("dialog"), "Retry");
     await expect
       .poll(async () => (await job("imports", id!))?.job.status, PATIENCE)

@@ -1,4 +1,4 @@
-/** With 100,000 jobs in a queue each view reads what it shows, and no more: documents are counted; times are printed. */
+/** With 100,000 jobs in a queue each view reads only the rows that it shows: documents are counted; times are printed. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../../harness/chromium.js";
@@ -8,7 +8,7 @@ import { startStage, type Stage } from "../dashboard/stage.js";
 
 const JOBS = 100_000;
 const A_CALL = 1_000;
-/** Of the longest list's first page, and of what each row may cost beside it. */
+/** Documents of the longest list's first page, with the ones that each row may cost beside it. */
 const DOCUMENTS_MAX = 3_000;
 const WATCHED_MS = 6_000;
 
@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
     test(
       view,
       async () => {
-        // Documents are counted the first time, before any answer is cached; time the second, with what the browser has loaded.
+        // Documents are counted the first time, before any answer is cached; time the second, with the browser's files loaded.
         stage.backend.stats.reset();
         const first = await looks.open(path());
         await opened(first, ready);
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
     ["the queues", "/", 1],
     // The queue, its statistics, its events and its list, each a subscription to `read`.
     ["a busy queue", "/queues/mails", 4],
-    ["its list of what ended last", "/queues/mails?status=succeeded", 4],
+    ["its list of the last ended jobs", "/queues/mails?status=succeeded", 4],
     ["the workers", "/workers", 1],
   ] as const) {
     test(`${view}, at full speed: each thing shown runs at most once a second`, async () => {

@@ -1,4 +1,4 @@
-/** Every view of the dashboard in Chromium, over queues under load: what it shows, that it is live, and that all can use it. */
+/** Every view of the dashboard in Chromium, over queues under load: its content, its live updates, and its accessibility. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../../harness/chromium.js";
@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium())("the dashboard's views", () => {
     await stage?.close();
   }, 60_000);
 
-  /** The overview's count of what is due later, of the queue that nobody works on. */
+  /** The overview's count of jobs that are due later, of the queue without workers. */
   const scheduled = (page: Page, count: number) =>
     page
       .getByRole("listitem")
@@ -124,14 +124,14 @@ describe.skipIf(!hasChromium())("the dashboard's views", () => {
     await page.close();
   }, 60_000);
 
-  test("a job that nobody can take says which labels are missing", async () => {
+  test("a job that no worker can take names the missing labels", async () => {
     const page = await looks.open(`/queues/renders/jobs/${unlabeled}`);
     const stands = page.getByRole("region", { name: "Status" });
     await stands.getByText(/h100/).first().waitFor();
     await page.close();
   }, 60_000);
 
-  test("the workers are shown with what they hold: one outside, and lanes", async () => {
+  test("the workers are shown with their jobs: one outside, and lanes", async () => {
     const page = await looks.open("/workers");
     await page.getByText("anvil").first().waitFor();
     await page
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium())("the dashboard's views", () => {
     await page.close();
   }, 60_000);
 
-  test("through a dropped connection the page says so, keeps what it had, and catches up", async () => {
+  test("through a dropped connection the page says so, keeps its content, and catches up", async () => {
     const line = new Line();
     const page = await looks.open("/", { line });
     await scheduled(page, 7).waitFor();

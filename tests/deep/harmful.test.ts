@@ -26,7 +26,7 @@ type Attempt = { attempt: number; outcome: string; worker: string; error?: strin
 
 const isOver = ({ status }: Job) => /succeeded|failed|timedOut|canceled/.test(status);
 
-/** Until all have ended, whatever else the machine does. */
+/** Until all have ended, under any load of the machine. */
 async function play(queue: string, jobs: Harm[]): Promise<Job[]> {
   const ids = await app.client.mutation(api.harmful.enqueue, { queue, jobs });
   return await until(
@@ -39,12 +39,12 @@ async function play(queue: string, jobs: Harm[]): Promise<Job[]> {
 const attemptsOf = async (queue: string, { id }: Job): Promise<Attempt[]> =>
   await app.client.query(api.harmful.attempts, { queue, id: id as string });
 
-test("by reference, whoever loops for ever or takes all memory costs its own attempt, and its lane goes on", async () => {
+test("by reference, a handler that loops for ever or takes all memory costs its own attempt, and its lane goes on", async () => {
   const [memory, tooLong, ended, ...others] = await play("harmful", [
     { does: "takes all memory" },
     // Its lane waits no longer than this; the platform lets it run on to its own limit.
     { does: "loops", timeoutMs: 3_000 },
-    // Nobody gives it up before the platform does.
+    // No timeout ends it before the platform does.
     { does: "loops", inNode: true },
     ...[0, 2_000, 5_000].map((ms) => ({ does: "waits" as const, ms })),
   ]);
@@ -72,7 +72,7 @@ test.each([
   ["harmfulInline", "takes all memory"],
   ["harmfulInNode", "loops"],
 ] as const)(
-  "inline in %s, one that %s ends its lane: what the others lose is their attempt, by rule, and what waits goes on",
+  "inline in %s, one that %s ends its lane: the other jobs lose their attempt, by rule, and pending jobs go on",
   async (queue, does) => {
     const [guilty, lost, again] = await play(queue, [
       { does },
@@ -88,7 +88,7 @@ test.each([
     const [first] = await attemptsOf(queue, again!);
     expect(first).toMatchObject({ outcome: "lost", worker: guilty!.worker });
     expect(again).toMatchObject({ status: "succeeded", attempt: 2, failures: 0, resets: 1 });
-    // Nothing is left of it: the next job is run, and those of other queues were never hurt.
+    // No trace of it remains: the next job is run, and jobs of other queues were never hurt.
     expect(await play(queue, [{ does: "waits" }])).toMatchObject([
       { status: "succeeded", attempt: 1 },
     ]);

@@ -5,7 +5,7 @@ import { expectSerialHistories } from "../../local/engine/histories.js";
 const HISTORIES = 4_000;
 
 test.each([1, 2])(
-  "%#: thousands of random histories are serial, whatever the latency",
+  "%#: thousands of random histories are serial, with any latency",
   async (seed) => {
     const runs = { seed, numRuns: HISTORIES };
     const { conflicts, committed } = await expectSerialHistories(

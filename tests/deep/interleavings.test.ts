@@ -1,4 +1,7 @@
-/** At length: pairs of many orders, three transactions that meet, in every order, and pairs whose clocks differ. See `tests/interleavings`. */
+/**
+ * At length: pairs of many orders, three overlapping transactions, in every order, and pairs with different clocks. See
+ * `tests/interleavings`.
+ */
 import { expect, test } from "vitest";
 import { MUTANTS, QUICK, violation } from "../interleavings/mutants.js";
 import { play, withSkew } from "../interleavings/pair.js";

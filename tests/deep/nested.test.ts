@@ -1,6 +1,6 @@
 /**
- * A component of somebody's own that mounts this one, as the official CLI bundles and pushes it: its jobs, whom they tell,
- * and the app's functions through which workers reach them. The same on the mock is `src/client/nested.test.ts`.
+ * A component of the user's own that mounts this one, as the official CLI bundles and pushes it: its jobs, their callbacks, and
+ * the app's functions through which workers reach them. The same on the mock is `src/client/nested.test.ts`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

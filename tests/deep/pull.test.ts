@@ -1,4 +1,4 @@
-/** The pull side of the benchmarks: whatever they compare does the same work. */
+/** The pull side of the benchmarks: all alternatives do the same work. */
 import { expect, test } from "vitest";
 import { PULL } from "../../bench/alternatives.js";
 import { play } from "../../bench/play.js";

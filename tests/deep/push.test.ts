@@ -1,4 +1,4 @@
-/** Many random runs of queues that Convex itself works off; each is named by its seed, and happens again with it. */
+/** Many random runs of push queues; each is named by its seed, which repeats it. */
 import { expect, test } from "vitest";
 import { play, type Faults } from "../virtual/pushFaults.js";
 

@@ -1,9 +1,9 @@
 /**
- * The races of `tests/races` over many seeds, and their controls: without one guard, or on an engine that does not
- * validate, some seed must find what the guard is for, or these rounds prove nothing.
+ * The races of `tests/races` over many seeds, and their controls: without one guard, or on an engine that does not validate, some
+ * seed must find the guard's violation, or these rounds prove nothing.
  *
- * The seeds are the same each time: of the races `RACES_SEEDS` from `RACES_SEED` on, or from a new one where that says
- * `random`. A failure names its seed: with that, and one of them, `-t` and the pair's name it is played again.
+ * The seeds are the same each time: of the races `RACES_SEEDS` from `RACES_SEED` on, or from a new one where that says `random`.
+ * A failure names its seed: with that as `RACES_SEED`, one seed, and `-t` with the pair's name it is played again.
  */
 import { expect, test } from "vitest";
 import { seedFrom } from "../../harness/seeds.js";
@@ -19,7 +19,7 @@ const ROUND_MS = 2_000;
 /** A control stops at its first find; one that finds nothing in so many has lost its point. */
 const CONTROL_SEEDS = 60;
 
-/** What finds it, and what it finds, for each control. */
+/** For each control the pair that finds it, and the violation. */
 interface Control {
   without: string;
   pair: PairName;
@@ -123,7 +123,7 @@ test.each(CONTROLS)("control: without $without, a seed finds it", async (control
   expect(found?.violation).toMatch(control.finds);
 });
 
-/** Two transactions that write over each other: what the pairs find when neither has to run again. */
+/** Two transactions that write over each other: the violations of the pairs when neither has to retry. */
 const UNVALIDATED: readonly PairName[] = [
   "beat and the sweep that expires its holder",
   "complete and the sweep that expires its holder",
@@ -134,9 +134,12 @@ const UNVALIDATED: readonly PairName[] = [
   "takeover by a claim and the janitor's sweep",
 ];
 
-test.each(UNVALIDATED)("control: on an engine that does not validate, %s do meet", async (name) => {
-  expect(await search(sound, name, CONTROL_SEEDS, { skipValidation: true })).not.toBeNull();
-});
+test.each(UNVALIDATED)(
+  "control: on an engine that does not validate, %s do conflict",
+  async (name) => {
+    expect(await search(sound, name, CONTROL_SEEDS, { skipValidation: true })).not.toBeNull();
+  },
+);
 
 const sound = await deploymentOf([]);
 

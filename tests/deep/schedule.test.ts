@@ -1,6 +1,7 @@
 /**
- * A great many jobs (a million with `SCHEDULED_JOBS=1000000`) spread over a month, in virtual time: how many scheduled functions stand at any time, what their
- * rings cost, and whether every job of a day becomes claimable in time while all the others lie there.
+ * A great many jobs (a million with `SCHEDULED_JOBS=1000000`) spread over a month, in virtual time: the number of scheduled
+ * functions at any time, the cost of their rings, and whether every job of a day becomes claimable in time while all later ones
+ * lie there.
  */
 import { expect, test } from "vitest";
 import { startVirtualApp } from "../../harness/virtualApp.js";
@@ -18,7 +19,7 @@ const WATCHED_MS = 3 * 60_000;
 /** In the first minute that is watched there is one in each segment of 100 ms: as many alarms as there can be. */
 const CROWD = 600;
 
-/** Watches what is kept: how many alarms and scheduled functions stand, and how late each job is promoted. */
+/** Counts in the stored commits how many alarms and scheduled functions stand, and how late each job is promoted. */
 class Watching extends MemoryStore {
   now = () => 0;
   standing = { timers: 0, functions: 0 };

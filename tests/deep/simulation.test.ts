@@ -18,7 +18,7 @@ import { root } from "../../harness/paths.js";
 const MUTANTS = ALL.filter(({ isUnfound }) => isUnfound !== true);
 
 const FIRST = 1_001;
-/** Beside those in which bugs are planted: each is played without its bugs too. */
+/** Beside the seeds in which bugs are planted: each is played without its bugs too. */
 const COUNT = 4;
 
 let sound: Players;
@@ -78,7 +78,7 @@ interface Tried {
   unplanted?: Outcome;
 }
 
-/** Once for what several bugs need: a search for seeds tries it for each. */
+/** Once for parts that several bugs need: a search for seeds tries it for each. */
 function isSpared({ name, needs }: Mutant): boolean {
   const same = (other: Mutant) => String(other.needs) === String(needs);
   return needs !== undefined && MUTANTS.find(same)!.name === name;
@@ -117,7 +117,7 @@ test("all that should happen has happened in the seeds that were recorded, and t
   for (const row of coverage.table().slice(2)) expect(page).toContain(words(row));
 });
 
-test("no two have one name, and the page shows what finds them", () => {
+test("no two have one name, and the page shows the seeds that find them", () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
   const page = words(readFileSync(path.join(root, "docs/testing.md"), "utf8"));
   const unfound = ALL.filter(({ isUnfound }) => isUnfound === true);

@@ -1,4 +1,4 @@
-/** Functions behave in threads as they do inline: the same tests, run again. */
+/** Functions behave in threads as they do inline: the same tests once more. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { isolateIn } from "../../local/functions/testing.js";
 
@@ -16,5 +16,5 @@ describe("in threads: components", async () =>
   void (await import("../../local/functions/components.test.js")));
 describe("in threads: HTTP actions", async () =>
   void (await import("../../local/http/httpAction.test.js")));
-describe("in threads: what is thrown", async () =>
+describe("in threads: thrown values", async () =>
   void (await import("../../local/functions/uncaught.test.js")));

@@ -38,7 +38,7 @@ const claim = (change: object) =>
     ...change,
   });
 
-test("a payload that fails its validator says where, what was expected and what it got", async () => {
+test("a payload that fails its validator says where, and names the expected and the given value", async () => {
   const payload = { n: "seven", workMs: 0 } as unknown as { n: number; workMs: number };
   const message = await refused(
     app.client.mutation(...sums.enqueue("sums", payload)),
@@ -68,7 +68,7 @@ test("an unknown job cannot be canceled or retried, and its status is null", asy
   expect(await app.client.query(...sums.status("nonsense"))).toBeNull();
 });
 
-test("a queue that workerApi does not serve is unknown, and the message names those it serves", async () => {
+test("a queue that workerApi does not serve is unknown, and the message names the queues it serves", async () => {
   expect(await refused(claim({ queues: ["nope"] }), "unknownQueue")).toContain("sums");
 });
 
@@ -95,7 +95,7 @@ test.each([
   expect(await refused(claim(change), "invalidArgument")).toContain(name);
 });
 
-test("a token nobody made, a revoked one and one of another deployment are told apart", async () => {
+test("an invented token, a revoked one and one of another deployment have errors of their own", async () => {
   const tag = token.split("_")[1]!;
   await refused(claim({ token: `cvy_${tag}_${"0".repeat(64)}` }), "tokenUnknown");
   await refused(claim({ token: "nonsense" }), "tokenUnknown");

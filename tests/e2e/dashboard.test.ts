@@ -1,4 +1,4 @@
-/** What leaves a deployment for those who look after it: the dashboard by one command, and metrics by HTTP. */
+/** Views of a deployment for its operators: the dashboard by one command, and metrics by HTTP. */
 import path from "node:path";
 import { ConvexClient } from "convex/browser";
 import parse from "parse-prometheus-text-format";
@@ -16,7 +16,7 @@ import { startStage, type Stage } from "../dashboard/stage.js";
 
 const APP = path.join(root, "tests/dashboard/app");
 const STARTS_MS = 30_000;
-const SECRET = "what only the monitoring system knows";
+const SECRET = "known only to the monitoring system";
 let stage: Stage;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("the dashboard by one command", () => {
     return start(process.execPath, ["dist/cli/main.js", "dashboard", ...at]);
   };
 
-  test("serves a page that is told which deployment it is about, until it is stopped", async () => {
+  test("serves a page that is given its deployment, until it is stopped", async () => {
     const program = command();
     const [url] = await program.prints(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//, STARTS_MS);
     const page = await (await fetch(url)).text();
@@ -84,7 +84,7 @@ describe("the dashboard by one command", () => {
     return client;
   }
 
-  test("calls as an administrator who acts as a user, by a page that has no key: what it shows is live", async () => {
+  test("calls as an administrator who acts as a user, by a page that has no key: its content is live", async () => {
     const identity = { issuer: "https://example.com", subject: "ann" };
     const as = ["--identity", JSON.stringify(identity)];
     const program = command("--admin-key", stage.backend.adminKey, ...as);
@@ -122,7 +122,7 @@ describe("metrics by HTTP", () => {
         ?.metrics.find(({ labels }) => JSON.stringify(labels) === JSON.stringify(of))?.value,
     );
 
-  test("without the token nothing is told, not even which queues there are", async () => {
+  test("without the token nothing is shown, not even the names of queues", async () => {
     await stage.client.mutation(api.stage.sendMails, { from: 0, count: 1 });
     for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: SECRET }]) {
       const response = await get(headers);
@@ -133,7 +133,7 @@ describe("metrics by HTTP", () => {
     }
   });
 
-  test("with it, what a queue has done is told in text that a parser reads, and only grows", async () => {
+  test("with it, a queue's counts are text that a parser reads, and only grow", async () => {
     const before = valueOf(await read(), "conveyor_jobs_enqueued_total", { queue: "mails" });
     await stage.client.mutation(api.stage.sendMails, { from: 10, count: 5 });
     const succeeded = { queue: "mails", outcome: "succeeded" };

@@ -1,4 +1,4 @@
-/** What happens to the jobs of a worker process that is killed, and of one that sleeps past its lease. */
+/** The jobs of a worker process that is killed, and of one that sleeps past its lease. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { until } from "../../harness/until.js";
@@ -80,7 +80,7 @@ test("a worker that sleeps past its lease and then reports is answered leaseLost
 
   sleeper.process.kill("SIGCONT");
   await sleeper.line((line) => line.event?.kind === "leaseLost");
-  // It goes on: the next job is nobody's but the next free worker's.
+  // The worker goes on: the next job goes to the next free worker.
   await killAll([other]);
   const next = await app.client.mutation(...sums.enqueue("sums", { n: 10, workMs: 0 }));
   await sleeper.line((line) => line.finished === next);
@@ -90,7 +90,7 @@ test("a worker that sleeps past its lease and then reports is answered leaseLost
   expect(rows).toHaveLength(1);
 }, 60_000);
 
-test("a worker that is told to stop finishes what it holds, and exits cleanly", async () => {
+test("a worker that is signaled to stop finishes its jobs, and exits cleanly", async () => {
   const worker = start("polite");
   const id = await app.client.mutation(...sums.enqueue("sums", { n: 11, workMs: 1_000 }));
   await worker.line((line) => line.started === id);

@@ -36,7 +36,7 @@ async function refusal(code: ConveyorErrorCode, slip: () => unknown): Promise<st
   return error.data.message;
 }
 
-test("the component is not mounted: the message says what to add to convex.config.ts", async () => {
+test("the component is not mounted: the message has the lines to add to convex.config.ts", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "conveyor-unmounted-"));
   const backend = await startBackend({ port: 0, quiet: true });
   try {
@@ -62,17 +62,17 @@ test("the component is not mounted: the message says what to add to convex.confi
   }
 }, 60_000);
 
-test("workerApi is not exported: the worker stops and says what to export", async () => {
+test("workerApi is not exported: the worker stops and names the functions to export", async () => {
   const worker = new Worker({
     url: app.url,
     token,
-    // What TypeScript would refuse: a module that does not exist on the deployment.
+    // TypeScript would refuse this: a module that does not exist on the deployment.
     api: anyApi["nowhere"] as unknown as typeof api.work,
     handlers: { sums: async () => ({ square: 0 }) },
     handleSignals: false,
   });
   const message = await refusal("workerApiMissing", () => worker.run());
-  // The platform's words name what was looked for; ours say what to export.
+  // The platform's words name the missing function; the library's say which functions to export.
   expect(message).toContain("nowhere:");
   expect(message).toContain("conveyor.workerApi({ queues: [...] })");
 });
@@ -126,7 +126,7 @@ test("a token that names a queue which is not served, as one that is misspelt: t
   expect(events).toContainEqual({ kind: "queuesNotServed", queues: ["summs"] });
 });
 
-test("a module with functions of another release: the worker stops, and names its own release and what to deploy", async () => {
+test("a module with functions of another release: the worker stops, and names its own release and the one to deploy", async () => {
   const worker = new Worker({
     url: app.url,
     token,

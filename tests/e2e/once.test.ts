@@ -1,12 +1,12 @@
-/** What a newcomer runs first: it renders a picture, kills a worker on the way, and loses nothing. */
+/** A newcomer's first command: it renders a picture, kills a worker on the way, and loses nothing. */
 import { expect, test } from "vitest";
 import { start } from "../../harness/program.js";
 
-/** What the run promises on two cores; the rest of the limit is for a machine that is busy with something else. */
+/** The promised time on two cores; the rest of the limit is for a machine that is busy. */
 const LIMIT_MS = 120_000;
 
 test(
-  "npm start -- --once renders every tile although a worker is killed, has Convex itself summarize it, and says who did what",
+  "npm start -- --once renders every tile although a worker is killed, has Convex itself summarize it, and names the process of each part",
   async () => {
     const { code, output } = await start("npm", ["start", "--", "--once"]).ended;
     expect(code, output).toBe(0);

@@ -1,4 +1,7 @@
-/** The commands of docs/operating.md, each run by the official CLI against a deployment whose app exports nothing for operators. */
+/**
+ * The commands of docs/operating.md, each run by the official CLI against a deployment of an app that exports nothing for
+ * operators.
+ */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +15,7 @@ const COMMAND = /`npx convex run --component conveyor ([\w:]+)(?: '([^']*)')?`/g
 const text = readFileSync(path.join(root, "docs/operating.md"), "utf8");
 const commands = [...text.matchAll(COMMAND)].map(([, of, args]) => [of!, args ?? "{}"] as const);
 
-/** What each is answered, where the order of the page decides: a job is canceled before it is retried. */
+/** The answer of each, where the order of the page decides: a job is canceled before it is retried. */
 const ANSWERS: Record<string, unknown> = {
   "operate:pauseQueue": { changed: true },
   "operate:drainQueue": { changed: true },

@@ -27,7 +27,7 @@ const photosUrl = (at: string) =>
 
 const readme = readFileSync(path.join(root, "README.md"), "utf8");
 
-/** The README's code, by the file name that each block opens with; what is `(continued)` goes into one file. */
+/** The README's code, by the file name that each block opens with; a `(continued)` block is appended to its file. */
 function blocks(): { file: string; code: string }[] {
   const files = new Map<string, string>();
   const block = /```tsx?\n\/\/ (\S+)( \(continued\))?\n([\s\S]*?)```/g;
@@ -39,8 +39,8 @@ function blocks(): { file: string; code: string }[] {
 }
 
 /**
- * What `npm install <tarball>` would lay into node_modules, without asking a registry for the rest. What is packed has just
- * been built, and other tests are reading it: no script may empty `dist` under them.
+ * Does the same as `npm install <tarball>`, without asking a registry for the rest. The package has just been built, and other
+ * tests are reading it: no script may empty `dist` under them.
  */
 function installTarball(into: string): void {
   const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", into];
@@ -70,7 +70,7 @@ const TSCONFIG = {
   include: ["convex", "src", "*.ts"],
 };
 
-/** What the test looks at besides: the app's own rows. */
+/** A query of the app's own rows, for the test. */
 const INSPECT = `
 import { query } from "./_generated/server";
 export const photos = query({ args: {}, handler: async (ctx) => ctx.db.query("photos").collect() });
@@ -136,7 +136,7 @@ test("the README's code type-checks against the packed tarball", () => {
   expect(check.stdout).toBe("");
 }, 60_000);
 
-test("the README's test passes, and its functions do what it says", () => {
+test("the README's test passes, and its functions do as it says", () => {
   copyFileSync(
     path.join(root, "tests/e2e/readme/features.ts"),
     path.join(app, "convex/features.test.ts"),
@@ -151,7 +151,7 @@ test("the README's test passes, and its functions do what it says", () => {
   expect(run).not.toThrow();
 }, 60_000);
 
-/** The commands of a block of the README that shows a terminal, each with what it prints. */
+/** The commands of the README's console block, each with its output. */
 function session(): { args: string[]; prints: unknown }[] {
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
   const [, block] = /```console\n([\s\S]*?)```/.exec(readme)!;
@@ -167,7 +167,7 @@ function session(): { args: string[]; prints: unknown }[] {
 const timeless = (printed: unknown): unknown =>
   JSON.parse(JSON.stringify(printed).replaceAll(/17\d{11}/g, "0"));
 
-test("the README's first job prints in a terminal what the README shows", async () => {
+test("the README's first job prints in a terminal the README's output", async () => {
   const [enqueue, ...looks] = session();
   expect(looks).toHaveLength(2);
   const id = JSON.parse(await convex(app, enqueue!.args, backend)) as string;
@@ -209,7 +209,7 @@ describe("the README's workers, two workers in one process", () => {
     expect(status).toMatchObject({ result: { bytes: 1234 }, attempt: 1 });
     const rows: unknown = await client().query(anyApi["inspect"]!["photos"]!, {});
     expect(rows).toMatchObject([{ url, job: id, thumbnailBytes: 1234 }]);
-    // And what Convex runs itself has run.
+    // The job that Convex itself runs has run too.
     const isSent = (got: typeof mails) => got.length === 1;
     await until(() => Promise.resolve(mails), isSent);
     expect(mails.splice(0)).toMatchObject([

@@ -1,4 +1,4 @@
-/** How programs end that somebody stops: a worker with a job in hand, and all that `npm start` has started. */
+/** The end of programs that are stopped: a worker with a job in hand, and all processes of `npm start`. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -51,7 +51,7 @@ describe("a worker process", () => {
     return undefined;
   }
 
-  /** Ends what the test before has left in the queue. */
+  /** Ends the job that the test before has left in the queue. */
   async function doneByNext(id: string) {
     await killAll([worker]);
     worker = startWorker({ url: app.url, token, name: "next" });
@@ -108,7 +108,7 @@ describe("a worker process", () => {
   });
 });
 
-// Who was started by whom is read from the system: every process inherits the environment that the test gave the first.
+// The processes of a test are read from the system: every process inherits the environment that the test gave the first.
 describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
   const [name, value] = ["CONVEYOR_STOPPING_TEST", randomUUID()];
 
@@ -124,7 +124,7 @@ describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
       .map(Number);
   }
 
-  /** The starter has waited for its own children; what those had started needs a moment to notice. */
+  /** The starter has waited for its own children; grandchildren need a moment to notice. */
   const nobodyLeft = () =>
     until(
       async () => left(),
@@ -132,7 +132,7 @@ describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
       10_000,
     );
 
-  /** What `npm start` runs, without npm: interrupted, that ends by the signal whatever its script's code is. */
+  /** The command of `npm start`, without npm: interrupted, npm ends by the signal, with any exit code of its script. */
   function run(...options: string[]): Program {
     const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
       scripts: { start: string };
@@ -147,7 +147,7 @@ describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
     await program.prints(/Ctrl-C stops everything/, 90_000);
     // The starter, the backend and two workers.
     expect(left().length).toBeGreaterThanOrEqual(4);
-    // Twice, as from npm in a terminal: all in the group are told, and npm tells its child again.
+    // Twice, as from npm in a terminal: all processes of the group get the signal, and npm sends it to its child again.
     void program.interrupt();
     expect(await program.interrupt()).toBe(0);
     await nobodyLeft();
@@ -161,7 +161,7 @@ describe.skipIf(!existsSync("/proc/self/environ"))("npm start", () => {
   }, 120_000);
 });
 
-/** Empty for a process that is gone, or somebody else's. */
+/** Empty for a process that is gone, or of another user. */
 function environmentOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, "utf8");

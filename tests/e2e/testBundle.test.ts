@@ -1,4 +1,4 @@
-/** What `convex-conveyor/test` ships: one file, in step with the component's folder. */
+/** The content of `convex-conveyor/test`: one file, in step with the component's folder. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** The official workflow, rate limiter, aggregate, crons and action retrier do what their documentation says. */
+/** The official workflow, rate limiter, aggregate, crons and action retrier work as documented. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkflowId } from "@convex-dev/workflow";
 import { until } from "../../harness/until.js";
@@ -21,7 +21,7 @@ test("a workflow goes through queries, parallel actions, a retry, a sleep, an in
     "noted left: Who is Ada? right: Who is Ada?, approved: true",
   ]);
   expect(await app.client.query(api.flows.status, { id })).toBe("completed");
-  // Steps that succeeded are not run again when the workflow goes on.
+  // Steps that succeeded are not repeated when the workflow goes on.
   expect(await app.lines("flow left attempts", 1)).toHaveLength(1);
   expect(await app.lines("flow right attempts", 2)).toHaveLength(2);
 });
@@ -56,7 +56,7 @@ test("a token bucket counts each key apart, and can be reset", async () => {
   expect((await limit("ada")).ok).toBe(true);
 });
 
-test("what a failing mutation took from a limit is given back with its transaction", async () => {
+test("a failing mutation's use of a limit is given back with its transaction", async () => {
   for (let n = 0; n < 5; n++) {
     const failing = app.client.mutation(api.rates.limitAndFail, { key: "cara" });
     await expect(failing).rejects.toThrow("after the limit");
@@ -106,7 +106,7 @@ test("aggregates follow a table through inserts, changes and deletes", async () 
   });
 });
 
-test("a cron registered at run time runs again and again until it is deleted", async () => {
+test("a cron registered at run time runs repeatedly until it is deleted", async () => {
   await app.client.mutation(api.timetable.register, {
     name: "every second",
     schedule: { kind: "interval", ms: 1_000 },

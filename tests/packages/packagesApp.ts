@@ -12,7 +12,7 @@ export const APP = path.join(import.meta.dirname, "app");
 export interface PackagesApp {
   backend: Backend;
   client: ConvexHttpClient;
-  /** What functions wrote about something, once there are so many lines of it. */
+  /** The lines that functions wrote about a subject, once there are so many. */
   lines(about: string, count: number): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The official work pool and batch worker do what their documentation says, on the local backend. */
+/** The official work pool and batch worker work as documented, on the local backend. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../harness/until.js";
 import { api } from "./app/convex/_generated/api.js";
@@ -54,7 +54,7 @@ test("a work pool gives up after the last attempt and tells why", async () => {
   expect(await app.lines("gives up attempts", 3)).toHaveLength(3);
 });
 
-test("work that is canceled before its time does not run, and its onComplete is told", async () => {
+test("work that is canceled before its time does not run, and its onComplete runs", async () => {
   const id = await app.client.mutation(api.pool.enqueueLater, {});
   expect(await app.client.query(api.pool.status, { id })).toMatchObject({ state: "pending" });
   await app.client.mutation(api.pool.cancel, { id });

@@ -37,14 +37,14 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
   const look = async (what: string): Promise<any[]> => await call("look", { what });
   const told = async (): Promise<any[]> =>
     (await look("told")).map((line: string) => JSON.parse(line));
-  /** What was told about one address, once it has been. */
+  /** The callbacks about one address, once there are any. */
   const toldOf = async (to: string): Promise<any[]> =>
     (await told()).filter(({ context }) => context?.to === to || context === to);
   /** Longer than anything here takes. */
   const settle = () => world.advance(20_000);
   const stateOf = async (id: string) => (await call("status", { ids: [id] })).one;
 
-  test("an action's result is told with its context, once, and its status goes from pending over running to finished", async () => {
+  test("onComplete gets an action's result with its context, once, and its status goes from pending over running to finished", async () => {
     const id = await call("enqueue", { mail: { to: "ann@a", ms: 3_000 } });
     expect(await stateOf(id)).toEqual({ state: "pending", previousAttempts: 0 });
     await world.advance(2_000);
@@ -78,7 +78,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     ]);
   });
 
-  test("after the last attempt it has failed, with the words of what it threw", async () => {
+  test("after the last attempt it has failed, with its error's message", async () => {
     await call("enqueue", { mail: { to: "eve@a", fails: 9 } });
     await settle();
     expect(await look("attempts of eve@a")).toHaveLength(3);
@@ -107,7 +107,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     ]);
   });
 
-  test("ends that are excluded are not told, and others are", async () => {
+  test("excluded ends have no callback, and all other ends have one", async () => {
     await call("enqueue", { mail: { to: "x@a" }, exclude: ["success"] });
     await call("enqueue", { mail: { to: "y@a", fails: 9 }, retry: false, exclude: ["success"] });
     await settle();
@@ -126,7 +126,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
       answers.filter((one) => one.context === context).map(({ result }) => result);
     expect(ofContext("none")).toEqual([{ kind: "success", returnValue: null }]);
     expect(ofContext(1)).toEqual([
-      { kind: "failed", error: expect.stringContaining("Nobody to book for.") },
+      { kind: "failed", error: expect.stringContaining("No guest to book for.") },
     ]);
     expect(ofContext(null)).toHaveLength(3);
     expect(ofContext(null)).toContainEqual({ kind: "success", returnValue: 0 });
@@ -141,7 +141,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(all).toEqual(ids.map(() => ({ state: "finished" })));
   });
 
-  test("work that is canceled before its time never runs, and is told", async () => {
+  test("work that is canceled before its time never runs, and has its callback", async () => {
     const id = await call("enqueue", { mail: { to: "late@a" }, runAfter: 3_600_000 });
     expect(await stateOf(id)).toEqual({ state: "pending", previousAttempts: 0 });
     await call("cancel", { id });
@@ -185,7 +185,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     }
   });
 
-  test("a time long past is now, and one beyond what can be scheduled waits", async () => {
+  test("a time long past is now, and one beyond the scheduler's range waits", async () => {
     const at = world.clock.now();
     const past = await call("enqueueAt", { to: "past@a", runAt: 0 });
     const future = await call("enqueueAt", { to: "future@a", runAt: at + 9 * 365 * 86_400_000 });
@@ -209,7 +209,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
   });
 });
 
-describe("together with others in one app", () => {
+describe("together with other pools in one app", () => {
   const call = async (name: string, args: object = {}): Promise<any> =>
     await world.call(`together:${name}`, args);
   const lines = async (about: string) => await world.call("lines:about", { about });
@@ -230,7 +230,7 @@ describe("together with others in one app", () => {
     expect(state).toEqual(["finished", "finished"]);
   });
 
-  test("what a component enqueues belongs to its caller's transaction", async () => {
+  test("a component's enqueue belongs to its caller's transaction", async () => {
     await expect(call("send", { to: "nobody", parcel: false, fail: true })).rejects.toThrow(
       "changed its mind",
     );

@@ -1,4 +1,4 @@
-/** `docs/compared-surface.md` says what its snippets come to, and those of this package compile. */
+/** The figures of `docs/compared-surface.md` are right, and this package's snippets there compile. */
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,

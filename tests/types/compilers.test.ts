@@ -1,6 +1,6 @@
 /**
- * An app's modules with each compiler that an app may have, against what is packed. Where a directive expects an error, the
- * text of the error holds the words of the directive: they say what to write.
+ * An app's modules with each compiler that an app may have, against the packed files. Where a directive expects an error, the
+ * text of the error holds the words of the directive, which name the correction.
  */
 import { spawn } from "node:child_process";
 import {
@@ -19,7 +19,7 @@ import { root } from "../../harness/paths.js";
 
 const COMPILERS = { "5.9": "typescript-5.9", "6.0": "typescript", "7.0": "typescript-7" };
 const app = path.join(import.meta.dirname, "app");
-/** A copy without the directives, in which every error is told. Beside the app, so that it finds the same packages. */
+/** A copy without the directives, in which every error is printed. Beside the app, so that it finds the same packages. */
 const told = path.join(import.meta.dirname, "app/.told");
 const DIRECTIVE = /^ *\/\/ @ts-expect-error (.*)$/;
 
@@ -53,7 +53,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(told, { recursive: true, force: true }));
 
-/** What a compiler prints, by `file:line`: each error with the lines that explain it. */
+/** A compiler's output, by `file:line`: each error with the lines that explain it. */
 async function errorsOf(compiler: string): Promise<Map<string, string>> {
   const tsc = path.join(root, "node_modules", compiler, "bin/tsc");
   const child = spawn(process.execPath, [tsc, "-p", told, "--pretty", "false"], { cwd: told });
@@ -77,7 +77,7 @@ test("there is a directive for each kind of mistake that types see", () => {
 });
 
 test.concurrent.each(Object.entries(COMPILERS))(
-  "TypeScript %s takes the modules, and says of each mistake what to write",
+  "TypeScript %s takes the modules, and names the correction of each mistake",
   async (version, compiler) => {
     const manifest = path.join(root, "node_modules", compiler, "package.json");
     expect(JSON.parse(readFileSync(manifest, "utf8"))).toMatchObject({

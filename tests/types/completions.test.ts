@@ -1,4 +1,4 @@
-/** What an editor offers, exactly: the words of the documents, and nothing that is internal. */
+/** An editor's completions, exactly: the words of the documents, and nothing that is internal. */
 import path from "node:path";
 import ts from "typescript";
 import { beforeAll, expect, test, vi } from "vitest";
@@ -83,11 +83,14 @@ test.each([
   ["inline", ACTION],
   ["mutation", MUTATION],
   ["query", QUERY],
-])("a handler that is an %s has of its job what can be there, and nothing else", (kind, names) => {
-  expect(offered(kind)).toEqual(sorted(names));
-});
+])(
+  "a handler that is an %s has the possible fields of its job, and nothing else",
+  (kind, names) => {
+    expect(offered(kind)).toEqual(sorted(names));
+  },
+);
 
-test("a callback is told of its job, and nothing else", () => {
+test("a callback has the fields of its job, and nothing else", () => {
   expect(offered("completed")).toEqual(
     sorted("attempt context id name outcome payload queue worker"),
   );
@@ -106,7 +109,7 @@ test("an enqueue offers its options, and nothing else", () => {
   expect(offered("enqueue")).toEqual(sorted(`${SHARED} ${own}`));
 });
 
-test("pages have eight functions, and `authorize`, `enqueue` and a job's hook what they may say", () => {
+test("pages have eight functions; `authorize`, `enqueue` and a job's hook offer their fields", () => {
   expect(offered("pages")).toEqual(sorted("cancel enqueue list logs output retry stats status"));
   expect(offered("call")).toEqual(sorted("filter kind queue"));
   expect(offered("requests")).toEqual(sorted("attempts options why"));

@@ -1,8 +1,8 @@
 /**
- * The app whose rows the fixtures are: three queues, with the client and the component as they stand in this tree.
+ * The app of the fixtures: three queues, with the client and the component as they stand in this tree.
  *
- * It belongs to the fixtures: their rows hold its queues' configurations and the handle of its callback. It may gain
- * queues and functions; what is there stays as it is.
+ * It belongs to the fixtures: their rows hold its queues' configurations and the handle of its callback. It may gain queues and
+ * functions; existing ones stay as they are.
  */
 import { makeDeployment, PRELUDE } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
@@ -25,9 +25,9 @@ const QUEUES = `${PRELUDE}
   export const tiles = conveyor.queue("tiles", {
     payload: v.any(), leaseMs: ${TILES_LEASE_MS}, maxResets: 1, onComplete: () => internal.app.tell,
   });
-  /** Nobody is told. One shard. */
+  /** No callback. One shard. */
   export const quiet = conveyor.queue("quiet", { payload: v.any(), leaseMs: ${QUIET_LEASE_MS}, shards: 1 });
-  /** Whoever is told of these fails for as long as the app is broken. */
+  /** The callback of these fails for as long as the app is broken. */
   export const fragile = conveyor.queue("fragile", {
     payload: v.any(), onComplete: () => internal.app.tellFragile,
   });

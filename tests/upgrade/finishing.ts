@@ -1,4 +1,4 @@
-/** A new worker that does all that an earlier version has left, until nothing is owed to anybody. */
+/** A new worker that does all jobs that an earlier version has left, until no callback is owed. */
 import { onlyForgets } from "../../harness/forgetting.js";
 import { isFinished, type Status } from "../../src/shared/index.js";
 import type { MemoryStore } from "../../local/store/memoryStore.js";
@@ -7,11 +7,11 @@ import { QUIET_LEASE_MS } from "./app.js";
 import { rowsOf, tablesOf } from "./fixture.js";
 
 const SESSION = "newcomer";
-/** More than the longest lease that nobody renews, and the longest backoff of a callback on top. */
+/** More than the longest lease that is never renewed, and the longest backoff of a callback on top. */
 const WITHIN_MS = 3 * QUIET_LEASE_MS;
 const STEP_MS = 20_000;
 
-/** Gives what the app was told in all, each as `id attempt`. */
+/** Returns the callbacks that the app has had in all, each as `id attempt`. */
 export async function finishAll(
   world: World,
   store: MemoryStore,

@@ -1,7 +1,7 @@
 /**
- * A fixture: all rows that a version of the component had at one moment of a busy life, scheduled functions among them,
- * and what its workers knew then. Written by `record.ts`, read by the test. Values are in the platform's JSON, so that
- * ids, int64 and bytes come back as they were.
+ * A fixture: all rows that a version of the component had at one moment of a busy life, scheduled functions among them, and the
+ * state of its workers then. Written by `record.ts`, read by the test. Values are in the platform's JSON, so that ids, int64 and
+ * bytes come back as they were.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -26,14 +26,14 @@ export interface KnownSession {
   token: string;
   queue: string;
   n: number;
-  /** What it was handed and has not reported. */
+  /** Its leases that it has not reported on. */
   leases: { id: string; attempt: number }[];
   /** Its last call of `claim` or `complete`, to be repeated word for word. */
   last: { path: string; args: any; reply: any };
 }
 
 export interface Fixture {
-  /** The version of the package, and the commit whose component it was. */
+  /** The version of the package, and the commit of the component. */
   madeBy: { version: string; commit: string };
   /** When, in milliseconds, and at which commit timestamp. */
   at: number;
@@ -73,7 +73,7 @@ export function decode(text: string): Fixture {
   };
 }
 
-/** A store that has just what the fixture has, for a backend to begin on. */
+/** A store with exactly the fixture's rows, for a backend to begin on. */
 export async function storeOf(fixture: Fixture): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.append([
@@ -90,7 +90,7 @@ export async function storeOf(fixture: Fixture): Promise<MemoryStore> {
   return store;
 }
 
-/** What a store has, as a fixture has it. */
+/** A store's tables, in the form of a fixture. */
 export function tablesOf(store: MemoryStore): Fixture["tables"] {
   return store.contents().map(({ table: { documentType: _, ...table }, docs }) => ({
     ...table,

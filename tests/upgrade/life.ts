@@ -1,6 +1,6 @@
 /**
- * A busy quarter of an hour in virtual time that brings the component's rows into every state that they can have. It
- * ends with a call that leaves many outcomes owed: the moment to record comes after `atLast`, while they are told.
+ * A busy quarter of an hour in virtual time that brings the component's rows into every state that they can have. It ends with a
+ * call that leaves many outcomes owed: the moment to record comes after `atLast`, while their callbacks run.
  */
 import type { World } from "../../local/virtual/world.js";
 import { QUIET_LEASE_MS, TILES_LEASE_MS } from "./app.js";
@@ -29,7 +29,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   };
   const one = (n: number) => [{ n }];
 
-  // An outcome that nobody could be told of, after ten tries, and one whose ten tries have only begun.
+  // An outcome with a callback that has failed ten times, and one with the first of its ten tries behind it.
   await world.call("app:fail");
   const unlucky = session("unlucky", "fragile");
   await enqueue("fragile", one(1));
@@ -63,7 +63,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   const again = await worker.claimed(1);
   await worker.succeed(again, { large: LARGE });
 
-  // What nobody is told of.
+  // Jobs without a callback.
   const slow = session("slow", "quiet");
   const stranded = session("stranded", "quiet", revoked);
   await enqueue(
@@ -77,7 +77,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   await world.call("tokens:revoke", { id: revoked.id });
   await world.advance(QUIET_LEASE_MS / 20);
 
-  // A backlog in many shards, and leases that are held while others end.
+  // A backlog in many shards, and leases that are held while other jobs end.
   const backlog = await enqueue(
     "tiles",
     [...Array(32).keys()].map((n) => payload(40 + n)),
@@ -99,7 +99,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
     await idle.beat(returned);
   }
 
-  // The ways back into the queue, which nobody takes any more.
+  // The ways back into the queue, for jobs that are not taken any more.
   await idle.release(returned);
   await world.call("tiles:retry", { id: again[0]!.id });
   for (const id of backlog.reverse()) {

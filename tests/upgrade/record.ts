@@ -1,7 +1,7 @@
 /**
- * Records a fixture of the component as it stands in this tree: `npx tsx --experimental-vm-modules
- * tests/upgrade/record.ts`. Run it on the last commit of a version, before the next one changes the schema, and commit
- * what it writes; the test takes every fixture that is there.
+ * Records a fixture of the component as it stands in this tree: `npx tsx --experimental-vm-modules tests/upgrade/record.ts`. Run
+ * it on the last commit of a version, before the next one changes the schema, and commit the file it writes; the test takes every
+ * fixture that is there.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ import {
 } from "./fixture.js";
 import { live } from "./life.js";
 
-/** Keeps what there is right after the first commit at which everything is under way at once. */
+/** Keeps the rows right after the first commit at which everything is under way at once. */
 class Recorder extends MemoryStore {
   watching = false;
   caught: Pick<Fixture, "at" | "ts" | "tables"> | null = null;
@@ -56,7 +56,7 @@ class Recorder extends MemoryStore {
   }
 }
 
-/** Those that have ended and that no row names are of no use to anybody; the platform deletes them after a week. */
+/** Ended functions that no row names are of no use; the platform deletes them after a week. */
 function withoutPast(tables: Fixture["tables"]): Fixture["tables"] {
   const named = new Set(rowsOf({ tables }, "callbacks").map(({ trying }) => trying as string));
   const isPresent = ({ _id, state }: Row) => state.kind === "pending" || named.has(_id);
@@ -75,7 +75,7 @@ function withoutPast(tables: Fixture["tables"]): Fixture["tables"] {
     .filter(({ rows }) => rows.length > 0);
 }
 
-/** For those who are told to have been told. */
+/** Time for the first callbacks to have run. */
 const MOMENT_MS = 1_000;
 
 const store = new Recorder();
@@ -100,7 +100,7 @@ const fixture: Fixture = {
 };
 mkdirSync(FOLDER, { recursive: true });
 const file = path.join(FOLDER, `${version}-${fixture.madeBy.commit}.json`);
-// Where this machine keeps what it ran is nobody's business.
+// The paths of this machine do not belong in the fixture.
 const json = JSON.stringify(encode(fixture)).replaceAll(/(\\n {4}at [^"\\]*)+/g, "");
 const text = await prettier.format(json, {
   ...(await prettier.resolveConfig(file)),

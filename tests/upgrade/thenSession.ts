@@ -1,4 +1,4 @@
-/** A worker session that remembers what its process would: its counter, its leases, its last call and the answer. */
+/** A worker session that remembers its process's state: its counter, its leases, its last call and the answer. */
 import type { World } from "../../local/virtual/world.js";
 import type { KnownSession } from "./fixture.js";
 

@@ -39,7 +39,7 @@ async function upgrade(fixture: Fixture): Promise<void> {
   await close();
   store = await storeOf(fixture);
   const startMs = fixture.at;
-  // Another seed than the one that it was recorded with, whose ids would come again.
+  // Another seed than the recorded one: its ids would come again.
   world = await createWorld({ seed: 2, store, startMs, runner: RUNNER });
   close = () => world.close();
   await install(world, app);
@@ -74,8 +74,8 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       "a large payload": of("jobs", ({ payload }) => large(payload)),
       "a large result": of("jobs", ({ result }) => large(result)),
       "an inline result": of("jobs", ({ result }) => result !== undefined && !large(result)),
-      "a queue that is told": of("queues", ({ config }) => config.onComplete),
-      "a queue that is not": of("queues", ({ config }) => config.onComplete === undefined),
+      "a queue with a callback": of("queues", ({ config }) => config.onComplete),
+      "a queue without one": of("queues", ({ config }) => config.onComplete === undefined),
       "acknowledged leases": of("holders", ({ leases, acknowledged }) => leases[0] && acknowledged),
       "unacknowledged ones": of(
         "holders",
@@ -98,7 +98,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     expect(Object.entries(kinds).filter(([, there]) => !there)).toEqual([]);
   });
 
-  test("are taken by the schema, and are what they were", async () => {
+  test("are taken by the schema, and are unchanged", async () => {
     await upgrade(fixture);
     expect(now("jobs")).not.toEqual([]);
     for (const { namespace, name, rows } of fixture.tables) {
@@ -108,7 +108,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     }
   });
 
-  test("are shown by `status`, each with what its state has", async () => {
+  test("are shown by `status`, each with the fields of its state", async () => {
     await upgrade(fixture);
     const payloads = new Map(rowsOf(fixture, "payloads").map((row) => [row._id, row.value]));
     for (const job of rowsOf(fixture, "jobs")) {
@@ -134,7 +134,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     for (const name of ["busy", "slow"]) {
       const { session, token, n, leases, last } = sessionOf(fixture, name);
       const again = await world.call(last.path, last.args);
-      // How many serve the queue is told anew, and not kept with the answer.
+      // The number of workers of the queue is read anew, and not kept with the answer.
       const { fleet: _fleet, places: _places, ...kept } = last.reply as Row;
       expect(again).toMatchObject(kept);
       const beat = await world.call("work:heartbeat", { token, session, leases });
@@ -151,7 +151,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     }
   });
 
-  test("fence off a session that had lost its leases, and one whose token was revoked", async () => {
+  test("fence off a session that had lost its leases, and one with a revoked token", async () => {
     await upgrade(fixture);
     const { session, token, n, leases } = sessionOf(fixture, "gone-1");
     const finished = leases.map((lease) => ({ ...lease, outcome: { kind: "released" } }));
@@ -171,7 +171,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       told = await finishAll(world, store, sessionOf(fixture, "lost").token);
     });
 
-    test("who was to be told is told once", () => {
+    test("each owed callback runs once", () => {
       const dead = new Set(
         rowsOf(fixture, "callbacks")
           .filter(({ state }) => state === "dead")
@@ -192,7 +192,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       }
     });
 
-    test("what was scheduled runs: no call fails, and nothing is left", () => {
+    test("scheduled functions run: no call fails, and none is left", () => {
       const scheduled = now("_scheduled_functions");
       const due = pendingCalls(fixture).filter(({ scheduledTime }) => scheduledTime < world.now());
       expect(due).not.toEqual([]);
@@ -212,13 +212,13 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       for (const { leases } of now("holders")) expect(leases).toEqual([]);
     });
 
-    test("they are purged when their retention is over, with what is stored apart", async () => {
+    test("they are purged when their retention is over, with their values stored apart", async () => {
       await world.advance(RETENTION_MS);
       for (const table of ["jobs", "payloads", "progress"]) expect(now(table)).toEqual([]);
     });
   });
 
-  test("may be taken back: cancel what waits, retry what has ended", async () => {
+  test("may be canceled while they wait, and retried when they have ended", async () => {
     await upgrade(fixture);
     const [waiting] = rowsOf(fixture, "jobs").filter(({ status }) => status === "pending");
     const canceled = await world.call(`${waiting!.queue}:cancel`, { id: waiting!._id });

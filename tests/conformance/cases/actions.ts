@@ -1,4 +1,4 @@
-/** Actions, from §1.5, §4 and §10: each step commits on its own, and what fails can be caught. */
+/** Actions, from §1.5, §4 and §10: each step commits on its own, and its failure can be caught. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import type { Read } from "../app/convex/rows.js";
@@ -25,7 +25,7 @@ export const actions: Case[] = [
   },
   {
     id: "7.action-catches-data",
-    says: "an action may catch what its mutation threw, data and all",
+    says: "an action may catch its mutation's error, with its data",
     run: async (target) => {
       const args = { group: newGroup(), catches: true };
       expect(await target.action(api.calls.actionFails, args)).toBe("data");
@@ -33,7 +33,7 @@ export const actions: Case[] = [
   },
   {
     id: "7.action-failure-keeps",
-    says: "an action that fails keeps what it has committed before",
+    says: "an action that fails keeps its earlier commits",
     run: async (target) => {
       const group = newGroup();
       await refusal(target.action(api.calls.actionFails, { group, catches: false }));

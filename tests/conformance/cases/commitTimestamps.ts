@@ -1,4 +1,4 @@
-/** §1.8 and what §13 adds to it: the commit timestamp as a value. */
+/** §1.8 and the additions of §13: the commit timestamp as a value. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import { commitTs, newGroup, refusal, type Case } from "../case.js";
@@ -13,7 +13,7 @@ const list = (target: Target, group: string) => target.query(api.stamps.list, { 
 export const commitTimestamps: Case[] = [
   {
     id: "1.8.same-for-all",
-    says: "all rows of one mutation get the same commit timestamp, which is also what it returns",
+    says: "all rows of one mutation get the same commit timestamp, which it also returns",
     run: async (target) => {
       const group = newGroup();
       const ts = await add(target, group, [1, 2, 3]);

@@ -1,4 +1,4 @@
-/** §5: components have tables, environments and schedulers of their own; handles; what crosses the border. */
+/** §5: components have tables, environments and schedulers of their own; handles; calls across the border. */
 import { expect } from "vitest";
 import { until } from "../../../harness/until.js";
 import { api } from "../app/convex/_generated/api.js";
@@ -47,7 +47,7 @@ export const components: Case[] = [
   },
   {
     id: "5.1.one-transaction",
-    says: "a failing app takes back what its component wrote",
+    says: "a failing app takes back its component's writes",
     run: async (target) => {
       const group = newGroup();
       await refusal(target.mutation(api.calls.acrossAndFail, { group }));
@@ -91,7 +91,7 @@ export const components: Case[] = [
   },
   {
     id: "5.1.admin-component-path",
-    says: "an admin can, with componentPath; others are refused",
+    says: "an admin can, with componentPath; other callers are refused",
     convexTest: NO_WIRE,
     run: async (target) => {
       const server = target.server();
@@ -125,7 +125,7 @@ export const components: Case[] = [
   },
   {
     id: "5.1.env",
-    says: "a component's environment has what it was given, and not the app's",
+    says: "a component's environment has its own variables, and not the app's",
     run: async (target) => {
       expect(await child(target, "env")).toMatchObject({ COLOR: "green" });
       expect(await child(target, "env", {}, "second")).not.toHaveProperty("COLOR");
@@ -168,7 +168,7 @@ export const components: Case[] = [
   },
   {
     id: "5.1.grandchild",
-    says: "a component calls its own children, whose path tells all that they are in",
+    says: "a component calls its own children, with a path that names all components around them",
     run: async (target) => {
       expect(await child(target, "inner")).toBe("child/grandchild");
     },
@@ -183,7 +183,7 @@ export const components: Case[] = [
   },
   {
     id: "5.1.logs-merged",
-    says: "what a component logs is among its caller's log lines",
+    says: "a component's log lines are among its caller's",
     convexTest: NO_WIRE,
     run: async (target) => {
       const body = { path: "calls:child", args: [{ mount: "child", fn: "logs", args: {} }] };
@@ -214,7 +214,7 @@ export const components: Case[] = [
   },
   {
     id: "5.2.of-internal",
-    says: "and whoever holds a handle of a component's internal function may call that",
+    says: "and any holder of a handle of a component's internal function may call that",
     run: async (target) => {
       const group = newGroup();
       const handle = (await child(target, "handle")) as string;
@@ -232,7 +232,7 @@ export const components: Case[] = [
   },
   {
     id: "4.7.own-scheduler",
-    says: "a component schedules its own functions, whose ids mean something to it alone",
+    says: "a component schedules its own functions, with ids that are valid in it alone",
     run: async (target) => {
       const group = newGroup();
       const id = (await child(target, "later", { group, n: 2, ms: 0 })) as string;
@@ -249,7 +249,7 @@ export const components: Case[] = [
   },
   {
     id: "4.7.cancel-in-component",
-    says: "a component's mutation cancels what it scheduled",
+    says: "a component's mutation cancels a function that it scheduled",
     run: async (target) => {
       const group = newGroup();
       const id = (await child(target, "later", { group, n: 2, ms: 3_600_000 })) as string;

@@ -19,7 +19,7 @@ function stores(id: string, says: string, run: Case["run"]): Case {
 }
 
 export const files: Case[] = [
-  stores("7.file-upload", "what is uploaded is served, with its type", async (target) => {
+  stores("7.file-upload", "an uploaded file is served, with its type", async (target) => {
     const id = await upload(target, "grüße");
     const reply = await fetch((await target.query(api.files.url, { id }))!);
     expect(reply.headers.get("content-type")).toBe("text/x-test");
@@ -42,7 +42,7 @@ export const files: Case[] = [
   }),
   stores(
     "7.file-deleted",
-    "a deleted file has neither URL nor row, and is not served any more; one whose delete was rolled back is",
+    "a deleted file has neither URL nor row, and is not served any more; after a rolled back delete it is",
     async (target) => {
       const { id } = await target.action(api.files.store, { text: "gone", type: "text/y" });
       const url = (await target.query(api.files.url, { id }))!;

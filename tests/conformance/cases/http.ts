@@ -105,7 +105,7 @@ export const http: Case[] = [
     const reply = await run(server, "mutation", "calls:fail", { group, how: "data" });
     expect(reply.body).toMatchObject({ status: "error", errorData: { code: "told", group } });
   }),
-  asks("6.2.error-string", "what is thrown need not be an error", async (server) => {
+  asks("6.2.error-string", "a thrown value need not be an error", async (server) => {
     const reply = await run(server, "mutation", "calls:fail", { group: newGroup(), how: "string" });
     expect(body(reply)["errorMessage"]).toContain("a string");
   }),
@@ -177,14 +177,18 @@ export const http: Case[] = [
       expect(reply.body).toMatchObject({ status: "success", value: 3 });
     },
   ),
-  asks("6.4.function", "POST /api/function runs whatever the path names", async (server) => {
-    expect((await run(server, "function", "runtime:default")).body).toMatchObject({
-      status: "success",
-    });
-    expect(
-      (await run(server, "function", "calls:actionCallsAction", { group: "f" })).body,
-    ).toMatchObject({ value: "inner f" });
-  }),
+  asks(
+    "6.4.function",
+    "POST /api/function runs a function of any kind by its path",
+    async (server) => {
+      expect((await run(server, "function", "runtime:default")).body).toMatchObject({
+        status: "success",
+      });
+      expect(
+        (await run(server, "function", "calls:actionCallsAction", { group: "f" })).body,
+      ).toMatchObject({ value: "inner f" });
+    },
+  ),
   asks(
     "6.4.query-ts",
     "a timestamp from query_ts may be asked at by query_at_ts",

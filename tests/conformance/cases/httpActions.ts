@@ -1,4 +1,4 @@
-/** What is served where every path is the app's: HTTP actions. */
+/** HTTP actions, on a site with paths of the app only. */
 import { expect } from "vitest";
 import { newGroup, NO_WIRE, type Case } from "../case.js";
 import { tokenOf } from "../users.js";
@@ -50,7 +50,7 @@ export const httpActions: Case[] = [
     expect(reply.headers.get("content-type")).toBe("text/x-parts");
     expect(await reply.text()).toBe("one two three");
   }),
-  site("7.http-head", "HEAD runs what GET would, and sends no body", async (ask) => {
+  site("7.http-head", "HEAD runs the function of GET, and sends no body", async (ask) => {
     const reply = await ask("/parts", { method: "HEAD" });
     expect([reply.status, await reply.text()]).toEqual([200, ""]);
   }),

@@ -147,7 +147,7 @@ export const limits: Case[] = [
       const message = await refusal(target.mutation(api.limits.over, { group, what: "time" }));
       expect(message).toContain("Function execution timed out (maximum duration: 1s)");
     },
-    convexTest: "nobody stops it",
+    convexTest: "it is never stopped",
   },
   {
     id: "3.action-operations",
@@ -212,7 +212,7 @@ export const limits: Case[] = [
   },
   {
     id: "3.write-rate",
-    says: "who has written more than its class allows in a second waits, or is refused",
+    says: "a caller that has written more than its class allows in a second waits, or is refused",
     alone: true,
     run: async (target) => {
       for (let tries = 0; tries < 6; tries++) if (await outran(target)) return;

@@ -8,7 +8,7 @@ import type { Target } from "../target.js";
 
 const all: Read = { op: "read" };
 
-/** Runs steps as one mutation in a new group with these rows; gives what they saw, and all rows after it. */
+/** Runs steps as one mutation in a new group with these rows; returns their reads, and all rows after it. */
 async function run(target: Target, steps: Step[], ns: number[] = []) {
   const group = newGroup();
   const ids = await target.mutation(api.rows.seed, { group, ns });
@@ -43,7 +43,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.6.no-dependency",
-    says: "what was read in a stale snapshot may change without a conflict",
+    says: "rows read in a stale snapshot may change without a conflict",
     convexTest: NO_CONFLICTS,
     run: (target) =>
       passes(target, {
@@ -57,7 +57,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.6.nested-query-depends",
-    says: "what was read in an ordinary nested query may not",
+    says: "rows read in an ordinary nested query may not",
     convexTest: NO_CONFLICTS,
     run: (target) =>
       conflicts(target, {
@@ -68,8 +68,8 @@ export const nesting: Case[] = [
   },
   {
     id: "1.6.not-counted",
-    says: "what a stale snapshot reads does not count as the caller's",
-    convexTest: { differs: "what a stale snapshot reads is counted as the caller's" },
+    says: "reads in a stale snapshot do not count as the caller's",
+    convexTest: { differs: "reads in a stale snapshot are counted as the caller's" },
     run: async (target) => {
       const stale: Step = { op: "query", stale: true, steps: [all] };
       const { seen } = await run(target, [{ op: "metrics" }, stale, { op: "metrics" }], [1, 2, 3]);
@@ -96,7 +96,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.nested-query-sees-writes",
-    says: "a nested query sees what the transaction has written",
+    says: "a nested query sees the transaction's writes",
     run: async (target) => {
       const query: Step = { op: "query", stale: false, steps: [all] };
       const { seen } = await run(target, [{ op: "insert", n: 2 }, query], [1]);
@@ -105,7 +105,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.nested-commits-with-caller",
-    says: "what a nested mutation wrote is seen by its caller and committed with it",
+    says: "a nested mutation's writes are seen by its caller and committed with it",
     run: async (target) => {
       const nested: Step = { op: "nested", steps: [{ op: "insert", n: 2 }] };
       const { seen, left } = await run(target, [nested, all], [1]);
@@ -131,7 +131,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.failed-inside-kept",
-    says: "only the failed call is undone, not what its caller had done before",
+    says: "only the failed call is undone, not its caller's earlier writes",
     run: async (target) => {
       const inner: Step = { op: "nested", fails: true, steps: [{ op: "insert", n: 3 }] };
       const outer: Step = { op: "nested", steps: [{ op: "insert", n: 2 }, inner] };
@@ -140,7 +140,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.outer-failure-undoes-inner",
-    says: "a failed call takes with it what succeeded inside it",
+    says: "a failed call takes with it the calls that succeeded inside it",
     run: async (target) => {
       const inner: Step = { op: "nested", steps: [{ op: "insert", n: 3 }] };
       const outer: Step = { op: "nested", fails: true, steps: [{ op: "insert", n: 2 }, inner] };
@@ -149,7 +149,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.reads-stay",
-    says: "what a failed nested call has read is still depended on",
+    says: "the reads of a failed nested call can still conflict",
     convexTest: NO_CONFLICTS,
     run: (target) =>
       conflicts(target, {
@@ -160,7 +160,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.counters-stay",
-    says: "what a failed nested call has read still counts",
+    says: "the reads of a failed nested call still count",
     run: async (target) => {
       const nested: Step = { op: "nested", fails: true, steps: [all] };
       const { seen } = await run(target, [{ op: "metrics" }, nested, { op: "metrics" }], [1, 2, 3]);
@@ -170,7 +170,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.writes-uncounted",
-    says: "what a failed nested call has written counts no longer",
+    says: "the writes of a failed nested call count no longer",
     run: async (target) => {
       const steps: Step[] = [1, 2, 3].map((n) => ({ op: "insert", n }));
       const nested: Step = { op: "nested", fails: true, steps };
@@ -181,7 +181,7 @@ export const nesting: Case[] = [
   },
   {
     id: "1.7.limits-relative",
-    says: "transactionLimits are a budget on top of what has been used",
+    says: "transactionLimits are a budget on top of the use so far",
     run: async (target) => {
       const inserts = (count: number): Step[] =>
         Array.from({ length: count }, (_, n) => ({ op: "insert", n }));
@@ -242,7 +242,7 @@ export const nesting: Case[] = [
   },
   {
     id: "13.returns-after-commit",
-    says: "a nested mutation whose return value is refused throws, and keeps its writes",
+    says: "a nested mutation with a refused return value throws, and keeps its writes",
     convexTest: { differs: "the error has other words, and the writes are rolled back" },
     run: async (target) => {
       const group = newGroup();

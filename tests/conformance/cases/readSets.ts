@@ -1,4 +1,4 @@
-/** §1.2 and §1.3: what a transaction depends on, and which writes contradict it. */
+/** §1.2 and §1.3: the read set of a transaction, and the writes that conflict with it. */
 import { expect } from "vitest";
 import type { Read, Step } from "../app/convex/rows.js";
 import { NO_CONFLICTS, refusal, type Case } from "../case.js";
@@ -66,7 +66,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.collect-range-outside",
-    "a bounded range does not depend on what lies outside",
+    "a bounded range does not depend on rows outside",
     "passes",
     read("collect", { gte: 20, lt: 40 }),
     [insert(40), insert(19)],
@@ -101,7 +101,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.take-satisfied",
-    "take(n) that found its n rows does not depend on what follows",
+    "take(n) that found its n rows does not depend on rows that follow",
     "passes",
     read({ take: 2 }),
     insert(25),
@@ -129,7 +129,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.take-exact",
-    "take(n) of exactly n rows is satisfied: it does not look for one more",
+    "take(n) of exactly n rows is satisfied: it does not scan for one more",
     "passes",
     read({ take: 5 }),
     insert(99),
@@ -150,7 +150,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.take-desc-beyond",
-    "and so on what comes in at the upper end",
+    "and so on inserts at the upper end",
     "conflicts",
     read({ take: 1 }, { order: "desc" }),
     insert(99),
@@ -164,7 +164,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.first-before",
-    "first() depends on what would come before its row",
+    "first() depends on inserts before its row",
     "conflicts",
     read("first"),
     insert(5),
@@ -178,7 +178,7 @@ export const readSets: Case[] = [
   ),
   {
     id: "1.2.unique-one",
-    says: "unique() with one match looks for a second: it depends on the whole range",
+    says: "unique() with one match scans for a second: it depends on the whole range",
     convexTest: NO_CONFLICTS,
     // A second attempt finds both rows, and fails.
     run: async (target) =>
@@ -215,7 +215,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.filter-first",
-    "a filtered first() depends on what it passed, and on nothing behind its match",
+    "a filtered first() depends on the rows it passed, and on nothing behind its match",
     "passes",
     read("first", { filter: 20 }),
     insert(35),
@@ -250,7 +250,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.2.other-index",
-    "what was read by one index conflicts with a write that changes another index's field",
+    "a read by one index conflicts with a write that changes another index's field",
     "conflicts",
     read("collect", { index: "by_label", eq: "row 20" }),
     patch(1, { n: 21 }),
@@ -265,7 +265,7 @@ export const readSets: Case[] = [
 
   meeting(
     "1.3.unrelated-field",
-    "a patch of a field that no index holds conflicts with whoever read the row in a range",
+    "a patch of a field that no index holds conflicts with a range read of the row",
     "conflicts",
     read({ take: 2 }),
     patch(0, { note: "changed" }),
@@ -349,7 +349,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.3.same-patch",
-    "a patch that changes nothing is no write: it conflicts with nobody",
+    "a patch that changes nothing is no write: it conflicts with no read",
     "passes",
     read(),
     patch(0, { n: 10 }),
@@ -368,7 +368,7 @@ export const readSets: Case[] = [
   ),
   meeting(
     "1.3.undone-insert",
-    "an insert that a failed nested call took back conflicts with nobody",
+    "an insert that a failed nested call took back conflicts with no read",
     "passes",
     read("collect", { gte: 60 }),
     { op: "nested", steps: [insert(70)], fails: true },

@@ -1,4 +1,4 @@
-/** §2: what is deleted costs nobody documents, and a cursor by commit timestamp meets every row once. */
+/** §2: deleted rows cost no documents, and a cursor by commit timestamp reads every row once. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import type { Read, Step } from "../app/convex/rows.js";
@@ -27,7 +27,7 @@ export const retention: Case[] = [
   },
   {
     id: "2.cursor-by-commit",
-    says: "who reads on from its snapshot's timestamp meets every row once, however many write",
+    says: "a reader that goes on from its snapshot's timestamp gets every row once, with any number of writers",
     run: async (target) => {
       const group = newGroup();
       const met: number[] = [];

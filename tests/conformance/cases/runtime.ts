@@ -1,4 +1,4 @@
-/** §8 and the parts of §7 that functions can see: clock, dice, what is forbidden, how a call ends, what it is told. */
+/** §8 and the parts of §7 that functions can see: clock, dice, forbidden calls, the end of a call, its metadata. */
 import { makeFunctionReference } from "convex/server";
 import { expect } from "vitest";
 import { api, internal } from "../app/convex/_generated/api.js";
@@ -126,7 +126,7 @@ export const runtime: Case[] = [
   },
   {
     id: "8.unhandled-rejection",
-    says: "a rejection that nobody handles ends the mutation, and nothing is written",
+    says: "an unhandled rejection ends the mutation, and nothing is written",
     run: async (target) => {
       const group = newGroup();
       const message = await refusal(target.mutation(api.runtime.unhandled, { group }));
@@ -146,7 +146,7 @@ export const runtime: Case[] = [
   },
   {
     id: "8.not-awaited",
-    says: "what a mutation has begun and not awaited is done before it commits",
+    says: "calls that a mutation has begun and not awaited are done before it commits",
     run: async (target) => {
       const group = newGroup();
       await target.mutation(api.runtime.notAwaited, { group });
@@ -214,7 +214,7 @@ export const runtime: Case[] = [
   },
   {
     id: "7.metadata",
-    says: "a function knows its own name, its component, and that nobody is signed in",
+    says: "a function knows its own name, its component, and that no user is signed in",
     run: async (target) => {
       expect(await target.mutation(api.runtime.metadata, {})).toMatchObject({
         function: { name: "runtime:metadata", componentPath: "" },
@@ -241,14 +241,14 @@ export const runtime: Case[] = [
   },
   {
     id: "7.admin-calls-internal",
-    says: "an admin may call what is internal",
+    says: "an admin may call internal functions",
     run: async (target) => {
       expect(await target.query(internal.runtime.hidden, {})).toBe("hidden");
     },
   },
   {
     id: "7.metrics",
-    says: "a mutation is told what it has used of each limit, and what is left",
+    says: "a mutation can read its use of each limit, and the rest",
     run: async (target) => {
       const group = newGroup();
       const ids = await target.mutation(api.rows.seed, { group, ns: [1, 2, 3] });
@@ -275,7 +275,7 @@ export const runtime: Case[] = [
   },
   {
     id: "8.web-errors",
-    says: "what URL, Headers and structuredClone throw is an instance of Error",
+    says: "errors of URL, Headers and structuredClone are instances of Error",
     run: async (target) => {
       expect(await target.query(api.runtime.thrownByWeb, {})).toEqual([true, true, true]);
     },

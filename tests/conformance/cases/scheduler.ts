@@ -1,4 +1,4 @@
-/** §4 and what §13 adds: scheduling, states as others see them, cancel, order, exactly once and at most once. */
+/** §4 and the additions of §13: scheduling, states as other functions see them, cancel, order, exactly once and at most once. */
 import { expect } from "vitest";
 import { until } from "../../../harness/until.js";
 import { api } from "../app/convex/_generated/api.js";
@@ -6,8 +6,9 @@ import { newGroup, NO_CONFLICTS, refusal, type Case } from "../case.js";
 import { passes } from "../overlap.js";
 import type { Target } from "../target.js";
 
-/** `convex-test` then throws where nobody can catch it, and the whole run fails. */
-const CANCELED_RUN = "it fails, outside of the test, at the end of what was canceled while it ran";
+/** `convex-test` then throws where the error cannot be caught, and the whole run fails. */
+const CANCELED_RUN =
+  "it fails, outside of the test, at the end of a function that was canceled while it ran";
 
 type What = Parameters<typeof later>[2];
 
@@ -64,7 +65,7 @@ async function end(target: Target, what: What): Promise<{ row: Row; group: strin
 
 const HOUR_MS = 3_600_000;
 
-/** An action that runs until it is told to end; `tell` tells it. */
+/** An action that runs until a row appears; `tell` inserts it. */
 async function slow(target: Target) {
   const group = newGroup();
   const [id] = (await later(target, group, "slowAction", [5])) as [string];
@@ -98,7 +99,7 @@ export const scheduler: Case[] = [
     says: "scheduled functions can be listed by creation time",
     run: async (target) => {
       const ids = await later(target, newGroup(), "note", [1, 2, 3], HOUR_MS);
-      // Others schedule meanwhile.
+      // Other cases schedule meanwhile.
       const newest = await target.query(api.jobs.newest, { count: 200 });
       const own = newest.filter((id) => ids.includes(id));
       expect(own).toEqual([...ids].reverse());
@@ -129,7 +130,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.with-the-commit",
-    says: "what a failed mutation scheduled is not scheduled",
+    says: "a failed mutation schedules nothing",
     run: async (target) => {
       const group = newGroup();
       await refusal(target.mutation(api.jobs.laterAndFail, { group }));
@@ -140,7 +141,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.rolled-back-nested",
-    says: "what a failed nested mutation scheduled is not scheduled either",
+    says: "a failed nested mutation schedules nothing either",
     run: async (target) => {
       const group = newGroup();
       await target.mutation(api.jobs.laterInFailed, { group });
@@ -149,7 +150,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.action-at-once",
-    says: "what an action schedules is scheduled at once, even if the action fails later",
+    says: "an action schedules at once, even if it fails later",
     run: async (target) => {
       const group = newGroup();
       await refusal(target.action(api.jobs.fromFailingAction, { group }));
@@ -220,7 +221,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.fifo",
-    says: "what one mutation schedules for now starts in the order in which it was scheduled",
+    says: "functions that one mutation schedules for now start in the order in which they were scheduled",
     run: async (target) => {
       const group = newGroup();
       await later(target, group, "note", [1, 2, 3, 4, 5]);
@@ -234,7 +235,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.cancel",
-    says: "what is canceled before it begins never runs",
+    says: "a function canceled before it begins never runs",
     convexTest: { differs: "completedTime is never set" },
     run: async (target) => {
       const group = newGroup();
@@ -250,8 +251,8 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.cancel-finished",
-    says: "to cancel what has ended changes nothing",
-    convexTest: { differs: "what has ended becomes canceled" },
+    says: "a cancel of an ended function changes nothing",
+    convexTest: { differs: "an ended function becomes canceled" },
     run: async (target) => {
       const { row: doc, id } = await end(target, "note");
       await target.mutation(api.jobs.cancel, { id: id as never });
@@ -260,7 +261,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.2.action-cancels",
-    says: "an app's action may cancel what it scheduled",
+    says: "an app's action may cancel a function that it scheduled",
     run: async (target) => {
       const args = { group: newGroup(), ms: HOUR_MS, cancels: true };
       const id = await target.action(api.jobs.fromAction, args);
@@ -269,7 +270,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.3.internal",
-    says: "internal functions may be scheduled, and nobody is signed in when they run",
+    says: "internal functions may be scheduled, and no user is signed in when they run",
     run: async (target) => {
       const { row: doc } = await end(target, "note");
       expect(doc.state.kind).toBe("success");
@@ -277,7 +278,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.4.sees-itself-running",
-    says: "a scheduled mutation finds itself in progress while all others find it pending",
+    says: "a scheduled mutation finds itself in progress while all other readers find it pending",
     run: async (target) => {
       const { group } = await end(target, "looksAtItself");
       expect(await notes(target, group)).toMatchObject([{ note: "inProgress" }]);
@@ -320,7 +321,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.5.action-not-retried",
-    says: "one that fails is failed, and what it has done stays",
+    says: "an action that fails is failed, and its effects stay",
     convexTest: { differs: "the error is logged, and not kept in the state" },
     run: async (target) => {
       const { row: doc, group } = await end(target, "failsAction");
@@ -331,7 +332,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.5.in-progress",
-    says: "everybody sees a scheduled action in progress while it runs",
+    says: "all readers see a scheduled action in progress while it runs",
     run: async (target) => {
       const { id, tell } = await slow(target);
       expect((await row(target, id)).state).toEqual({ kind: "inProgress" });
@@ -357,7 +358,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "13.children-of-canceled",
-    says: "what a canceled function schedules, also through a mutation of an action, is canceled",
+    says: "a function scheduled by a canceled one, also through a mutation of an action, is canceled",
     convexTest: CANCELED_RUN,
     run: async (target) => {
       const { group, id, tell } = await slow(target);
@@ -373,7 +374,7 @@ export const scheduler: Case[] = [
   },
   {
     id: "4.3.cron",
-    says: "a cron of the app runs, as nobody, and may run what is internal",
+    says: "a cron of the app runs without a user, and may run internal functions",
     convexTest: "it runs no crons",
     run: async (target) => {
       const beats = await until(

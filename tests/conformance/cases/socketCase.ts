@@ -1,4 +1,4 @@
-/** What cases of the sync protocol share. */
+/** Shared by cases of the sync protocol. */
 import type { Read } from "../app/convex/rows.js";
 import { newGroup, NO_WIRE, type Case } from "../case.js";
 import { updated, withSocket, type Message, type RawSocket } from "../rawSocket.js";

@@ -1,4 +1,4 @@
-/** §6.1: what a socket is told of its queries, who it is, and what it may not say. */
+/** §6.1: a socket's query updates, its identity, and messages that it may not send. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import type { Read } from "../app/convex/rows.js";
@@ -75,7 +75,7 @@ export const sync: Case[] = [
   ),
   over(
     "6.1.unchanged-not-sent",
-    "a query whose result is the same is not sent again",
+    "a query with the same result is not sent again",
     async (socket, target, group) => {
       const ids = await target.mutation(api.rows.seed, { group, ns: [1] });
       socket.modify(look(0, group), look(1, group, { op: "read", lt: 1 }));
@@ -93,7 +93,7 @@ export const sync: Case[] = [
   ),
   over(
     "6.1.query-removed",
-    "a query that is removed is said to be, and never told of again",
+    "a removed query is confirmed as removed, and never updated again",
     async (socket, target, group) => {
       socket.modify(look(0, group), look(1, group));
       await socket.until(tells(0));
@@ -106,7 +106,7 @@ export const sync: Case[] = [
   ),
   over(
     "6.1.query-failed",
-    "a query that throws is told as failed, with its data",
+    "a query that throws is sent as failed, with its data",
     async (socket) => {
       socket.modify({ id: 3, path: "calls:failingQuery", args: {} });
       const transition = await socket.until(tells(3));
@@ -164,7 +164,7 @@ export const sync: Case[] = [
   ),
   over(
     "6.1.admin",
-    "an admin who signs in may watch what is internal, and nobody else",
+    "an admin who signs in may watch internal queries, and no other user",
     async (socket, target) => {
       socket.modify({ id: 0, path: "runtime:hidden", args: {} });
       expect(updated(await socket.until(tells(0)), 0)).toMatchObject({ type: "QueryFailed" });

@@ -8,7 +8,7 @@ import { decodeTs, updated, withSocket, type RawSocket } from "../rawSocket.js";
 import type { Target } from "../target.js";
 import { all, answers, isTransition, look, over, tells } from "./socketCase.js";
 
-/** Keeps a row busy until `done`, so that whoever reads it and thinks can never commit. */
+/** Keeps a row busy until `done`, so that a mutation which reads it and waits can never commit. */
 async function keepBusy(target: Target, group: string, ids: string[], done: () => boolean) {
   for (let n = 2; !done(); n++) {
     const steps: Step[] = [{ op: "patch", at: 0, value: { n } }];
@@ -35,7 +35,7 @@ async function starve(socket: RawSocket, target: Target, group: string, steps: S
       const end = await Promise.race([socket.closed, answered]);
       if (end !== null) return end;
     }
-    throw new Error("It got through every time: nobody wrote while it thought.");
+    throw new Error("It got through every time: no write came while it waited.");
   } finally {
     ended = true;
     await busy;
@@ -174,7 +174,7 @@ export const syncRequests: Case[] = [
   ),
   {
     id: "6.1.client",
-    says: "the official client sees its own mutation when its promise resolves, and others' soon",
+    says: "the official client sees its own mutation when its promise resolves, and other clients' soon",
     convexTest: NO_WIRE,
     run: async (target) => {
       const group = newGroup();

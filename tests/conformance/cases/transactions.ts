@@ -1,4 +1,4 @@
-/** §1.1, §1.3, §1.4 and §1.5: snapshots, what is validated, the order of commits, retries and giving up. */
+/** §1.1, §1.3, §1.4 and §1.5: snapshots, validation, the order of commits, retries and giving up. */
 import { ConvexHttpClient } from "convex/browser";
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
@@ -13,8 +13,8 @@ const all: Read = { op: "read" };
 type Call<T> = (args: { group: string; ids: string[]; steps: Step[] }) => Promise<T>;
 
 /**
- * A mutation that never gets through: it reads a row and thinks, while the row is written again and again. Gives what
- * its caller was told. Where writing is slow it must think for longer.
+ * A mutation that never gets through: it reads a row and waits, while the row is written again and again. Returns the caller's
+ * answer. Where writing is slow it must wait for longer.
  */
 async function starve<T>(target: Target, call: Call<T>): Promise<T> {
   for (const ms of [100, 200, 400, 800, 100, 400]) {
@@ -25,11 +25,11 @@ async function starve<T>(target: Target, call: Call<T>): Promise<T> {
     const said = `${JSON.stringify(told)} ${String(refused?.reason)}`;
     const ranOut = said.includes("timed out");
     if (got.length > 0 || ranOut) continue;
-    // The call says itself what is wrong with what it was told.
+    // The call itself says why it was refused.
     if (refused !== undefined) throw refused.reason;
     return told as T;
   }
-  throw new Error("It got through every time: nobody wrote while it thought.");
+  throw new Error("It got through every time: no write came while it waited.");
 }
 
 async function starveOnce<T>(
@@ -95,7 +95,7 @@ export const transactions: Case[] = [
   },
   {
     id: "1.1.creation-time-at-begin",
-    says: "creation times are given at the beginning: who commits later may have the earlier one",
+    says: "creation times are given at the beginning: a later commit may have the earlier one",
     convexTest: NO_CONFLICTS,
     run: async (target) => {
       // The reader's request is sent first, but may be the second to begin.
@@ -150,7 +150,7 @@ export const transactions: Case[] = [
   },
   {
     id: "1.3.failed-not-validated",
-    says: "a function that throws is not validated: its error is told at once, stale or not",
+    says: "a function that throws is not validated: its error is returned at once, stale or not",
     convexTest: NO_CONFLICTS,
     run: async (target) => {
       const nested = (args: { group: string; ids: string[]; steps: Step[] }) => {
@@ -181,7 +181,7 @@ export const transactions: Case[] = [
   },
   {
     id: "1.4.read-your-writes",
-    says: "whoever was told of a commit finds it in every later read",
+    says: "a client that knows of a commit finds it in every later read",
     run: async (target) => {
       const group = newGroup();
       for (let n = 1; n <= 10; n++) {
@@ -195,7 +195,7 @@ export const transactions: Case[] = [
   },
   {
     id: "1.4.no-half-commit",
-    says: "nobody ever sees a part of a transaction",
+    says: "no read ever sees a part of a transaction",
     run: async (target) => {
       const group = newGroup();
       const seeding = Promise.all(
@@ -272,7 +272,7 @@ export const transactions: Case[] = [
   },
   {
     id: "1.5.attempt-anew",
-    says: "each attempt has a new clock and sees what it lost to",
+    says: "each attempt has a new clock and sees the writes that it lost to",
     convexTest: NO_CONFLICTS,
     run: async (target) => {
       const { conflicts, seen } = await meet(target, {
@@ -280,7 +280,7 @@ export const transactions: Case[] = [
         reads: [{ op: "get", at: 0 }],
         writes: [{ op: "patch", at: 0, value: { n: 11 } }],
       });
-      // That the clock is new is what `meet` knows the retry by.
+      // A new clock is the sign of a retry for `meet`.
       expect(conflicts).toBe(true);
       expect(seen[0]).toBe(11);
     },

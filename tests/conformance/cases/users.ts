@@ -1,4 +1,4 @@
-/** Who calls: users by their tokens, in queries and the cache, in actions, in components. */
+/** The calling user: by token, in queries and the cache, in actions, in components. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import { newGroup, NO_WIRE, type Case } from "../case.js";
@@ -17,7 +17,7 @@ async function statusOf(server: Server, token: string): Promise<number> {
 }
 
 export const users: Case[] = [
-  asks("7.user-claims", "a function is told who the token says is calling", async (server) => {
+  asks("7.user-claims", "a function gets the user of the caller's token", async (server) => {
     const client = await signedIn(server, "ada");
     expect(await client.query(api.users.identity, {})).toMatchObject({
       subject: "ada",
@@ -40,7 +40,7 @@ export const users: Case[] = [
   ),
   asks(
     "7.user-cache",
-    "a query that asked who calls is cached for each user; one that did not, for all",
+    "a query that reads the user is cached for each user; one that does not, for all",
     async (server) => {
       const [ada, eve] = [await signedIn(server, "ada"), await signedIn(server, "eve")];
       const salt = newGroup();
@@ -56,7 +56,7 @@ export const users: Case[] = [
   ),
   asks(
     "7.user-nested",
-    "the user is known to what a mutation calls, in the same transaction",
+    "functions that a mutation calls know the user, in the same transaction",
     async (server) => {
       const client = await signedIn(server, "ada");
       expect(await client.mutation(api.users.throughout, {})).toEqual(["ada", "ada"]);

@@ -1,4 +1,4 @@
-/** §9, §6.3 and a rule of §13: ids, the order of values, validators, what can be stored, how a range is asked for. */
+/** §9, §6.3 and a rule of §13: ids, the order of values, validators, storable values, the ways to name a range. */
 import { expect } from "vitest";
 import { api } from "../app/convex/_generated/api.js";
 import { newGroup, refusal, type Case } from "../case.js";
@@ -146,7 +146,7 @@ export const values: Case[] = [
   },
   {
     id: "9.get-no-id",
-    says: "get refuses what is no id",
+    says: "get refuses a string that is no id",
     convexTest: { differs: "it finds nothing" },
     run: async (target) => {
       await refusal(target.query(api.values.getAs, { table: null, id: "nonsense" }));
@@ -280,7 +280,7 @@ export const values: Case[] = [
   refused("6.3.int64-range", "a bigint beyond 64 bits is refused", "bigint", 64),
   {
     id: "6.3.schema",
-    says: "what the schema does not allow is refused, whatever the types said",
+    says: "a document that the schema does not allow is refused, with any types",
     run: async (target) => {
       const group = newGroup();
       const insert = (row: object) => target.mutation(api.values.strict, { row });

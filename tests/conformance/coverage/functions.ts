@@ -1,4 +1,4 @@
-/** Points of sections 4 to 13: scheduler, components, sync and HTTP, what functions find, values. */
+/** Points of sections 4 to 13: scheduler, components, sync and HTTP, the surroundings of functions, values. */
 import type { Point } from "../coverage.js";
 
 export const functions: readonly Point[] = [
@@ -13,7 +13,7 @@ export const functions: readonly Point[] = [
     cases: ["4.2.missing", "4.2.args-checked-late", "4.2.type-checked-late"],
   },
   { point: "4.2 schedulers do not conflict with one another", cases: ["4.2.no-conflicts"] },
-  { point: "4.2 children of what is canceled", cases: ["13.children-of-canceled"] },
+  { point: "4.2 children of canceled functions", cases: ["13.children-of-canceled"] },
   {
     point: "4.2 in the transaction, or at once from an action",
     cases: ["4.2.with-the-commit", "4.2.action-at-once", "4.2.rolled-back-nested"],
@@ -32,9 +32,12 @@ export const functions: readonly Point[] = [
     cases: ["4.3.cron"],
     tests: ["local/functions/crons/crons.test.ts"],
   },
-  { point: "4.3 nobody is signed in, internal functions may run", cases: ["4.3.internal"] },
+  { point: "4.3 no user is signed in, internal functions may run", cases: ["4.3.internal"] },
   { point: "4.4 exactly once", cases: ["4.2.runs", "4.4.conflicts-retried"] },
-  { point: "4.4 in progress for itself, pending for others", cases: ["4.4.sees-itself-running"] },
+  {
+    point: "4.4 in progress for itself, pending for other readers",
+    cases: ["4.4.sees-itself-running"],
+  },
   { point: "4.4 errors are not retried", cases: ["4.4.error-not-retried"] },
   {
     point: "4.4 a slot is held while it backs off; failures of the platform",
@@ -50,18 +53,18 @@ export const functions: readonly Point[] = [
   },
   { point: "4.5 canceled while it runs", cases: ["4.5.canceled-goes-on"] },
   {
-    point: "4.6 rows of what ended are deleted after a week",
+    point: "4.6 rows of ended functions are deleted after a week",
     tests: ["local/functions/scheduler.test.ts"],
   },
   { point: "4.7 components schedule for themselves, handles may be scheduled", cases: ["4.7.*"] },
 
   // 5 Components
   {
-    point: "5.1 what each instance has for itself",
+    point: "5.1 state of each instance",
     cases: ["5.1.own-tables", "5.1.instances-apart", "4.7.own-scheduler"],
   },
   {
-    point: "5.1 what can be called by whom",
+    point: "5.1 callers allowed for each function",
     cases: [
       "5.1.internal-hidden",
       "5.1.not-for-clients",
@@ -72,7 +75,10 @@ export const functions: readonly Point[] = [
   },
   { point: "5.1 values cross, ids are strings", cases: ["5.1.ids-are-strings"] },
   { point: "5.1 no paginate", cases: ["5.1.no-paginate"] },
-  { point: "5.1 who is signed in", cases: ["7.metadata", "5.1.user-from-action", "7.user-nested"] },
+  {
+    point: "5.1 the signed-in user",
+    cases: ["7.metadata", "5.1.user-from-action", "7.user-nested"],
+  },
   {
     point: "5.1 environment",
     cases: ["5.1.env", "5.1.env-urls"],
@@ -86,7 +92,7 @@ export const functions: readonly Point[] = [
   },
   { point: "5.2 function handles", cases: ["5.2.*", "4.7.handle-scheduled"] },
   {
-    point: "5.3 what the CLI finds and bundles",
+    point: "5.3 files that the CLI finds and bundles",
     tests: ["local/push/cli.test.ts", "tests/packages/components.test.ts"],
   },
   { point: "5.3 definitions are evaluated", tests: ["local/push/definitions.test.ts"] },
@@ -133,7 +139,7 @@ export const functions: readonly Point[] = [
     tests: ["local/server/sync/authenticate.test.ts"],
   },
   {
-    point: "6.1 what closes the socket; pings",
+    point: "6.1 messages that close the socket; pings",
     cases: ["1.5.socket-closed"],
     tests: ["local/server/sync/syncServer.test.ts"],
   },
@@ -170,12 +176,12 @@ export const functions: readonly Point[] = [
   },
   { point: "6.4 formats", cases: ["6.3.encoded", "6.3.plain", "6.4.args-array"] },
   {
-    point: "6.4 who calls",
+    point: "6.4 the caller",
     cases: ["6.4.bad-admin-key", "6.4.bad-token", "7.admin-calls-internal", "6.4.cors"],
   },
   { point: "6.4 the official HTTP client", cases: ["6.4.serial-client", "6.4.no-idempotency"] },
 
-  // 7 What functions can call
+  // 7 Calls of functions
   { point: "7 synchronous calls", cases: ["9.normalize", "1.8.snapshot-ts", "5.1.env"] },
   {
     point: "7 database calls",
@@ -213,7 +219,7 @@ export const functions: readonly Point[] = [
     cases: ["8.clock-frozen", "8.performance-*", "8.dice-anew", "8.no-generateKey"],
   },
   {
-    point: "8 what is forbidden",
+    point: "8 forbidden calls",
     cases: [
       "8.no-setTimeout",
       "8.no-setInterval",
@@ -260,7 +266,7 @@ export const functions: readonly Point[] = [
     cases: ["3.burst-of-nested-actions"],
     tests: ["local/functions/concurrency.test.ts"],
   },
-  { point: "13 children of what is canceled", cases: ["13.children-of-canceled"] },
+  { point: "13 children of canceled functions", cases: ["13.children-of-canceled"] },
   {
     point: "13 writes come before the return value is checked",
     cases: ["13.returns-after-commit"],

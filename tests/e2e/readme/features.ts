@@ -1,6 +1,6 @@
 /**
- * What the README's functions do, without a backend: copied beside them and run there with `convex-test`, as an app's
- * own tests are. The worker's half of the protocol is played by hand.
+ * The README's functions, without a backend: copied beside them and run there with `convex-test`, as an app's own tests are. The
+ * worker's half of the protocol is played by hand.
  */
 import { convexTest } from "convex-test";
 import { anyApi, type SchemaDefinition } from "convex/server";
@@ -41,7 +41,7 @@ async function newApp() {
     stepMs: 1_000,
     momentMs: 200,
   };
-  /** Lets time pass, with what falls due in it, and what that sets off at once. */
+  /** Lets time pass, with the functions that fall due in it, and the ones that these start at once. */
   const settle = async (ms: number) => {
     await conveyor.pass(t, ms, time);
     await conveyor.settle(t, time);
@@ -73,7 +73,7 @@ test("a reminder is one a user: a newer one takes its place, until it has begun"
   expect(await remind("five")).toEqual({ id: begun.id, isNew: false, tooLate: true });
 });
 
-test("a batch from an action is enqueued with options of each, and only who has no job gets one", async () => {
+test("a batch from an action is enqueued with options of each, and only a user without a job gets one", async () => {
   const { t, claim } = await newApp();
   const ids: string[] = await t.action(anyApi.reminders!.remindAll!, {
     users: ["ann", "bob", "ann"],
@@ -84,7 +84,7 @@ test("a batch from an action is enqueued with options of each, and only who has 
   expect((await claim("reminders")).map(({ payload }) => payload.user)).toEqual(["ann"]);
 });
 
-test("a job's own onComplete is told with its context, and not what it asked not to be told", async () => {
+test("a job's own onComplete runs with its context, and not for ends that it excludes", async () => {
   const { t, claim, complete } = await newApp();
   const notes = async () => await t.run(async (ctx) => await ctx.db.query("notes").collect());
   const remind = async () =>
@@ -108,7 +108,7 @@ test("a failure is tried again after a wait, one that is final is not", async ()
   for (let second = 0; second < 3; second++) await settle(1_000);
   const [second] = await claim("reminders");
   expect(second).toMatchObject({ id: first!.id, attempt: 2, failures: 1 });
-  await complete(second!, { kind: "failed", error: "Nobody is called ann.", retryable: false });
+  await complete(second!, { kind: "failed", error: "No user is called ann.", retryable: false });
   expect(await claim("reminders")).toEqual([]);
 });
 
@@ -148,7 +148,7 @@ test("a result may be a file: a storage id, which the page gets with the status"
   expect(await t.run(async (ctx) => await ctx.storage.getUrl(result.audio))).toMatch(/^https:/);
 });
 
-test("what follows a job is enqueued with its result", async () => {
+test("a job's continuation is enqueued with its result", async () => {
   const { t, claim, complete } = await newApp();
   await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
   const [job] = await claim("answers", gpu);
@@ -160,7 +160,7 @@ test("what follows a job is enqueued with its result", async () => {
   expect((await claim("reminders")).map((one) => one.payload)).toEqual([payload]);
 });
 
-test("cancel ends what waits, asks what runs, and says which of the two", async () => {
+test("cancel ends a waiting job, asks a running one to end, and says which of the two", async () => {
   const { t, claim, complete } = await newApp();
   const ask = async () => await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "?" });
   const stop = async (id: string) => await t.mutation(anyApi.answers!.stop!, { id });
@@ -219,7 +219,7 @@ test("a queue is paused, drained and configured while it runs", async () => {
   expect(state).toMatchObject({ drained: false, inForce: { leaseMs: 120_000, maxResets: 1 } });
 });
 
-test("many jobs are canceled, retried and deleted by what they have", async () => {
+test("many jobs are canceled, retried and deleted by their properties", async () => {
   const { t, claim, complete } = await newApp();
   const ask = async (user: string) =>
     await t.mutation(anyApi.answers!.ask!, { user, question: "?" });
@@ -243,7 +243,7 @@ test("tokens are managed by internal functions only, which no browser or worker 
   for (const [, one] of functions) expect(one).toHaveProperty("isInternal", true);
 });
 
-test("what Convex runs by mutation is in the app's tables, once, and a job's own handler takes its place", async () => {
+test("the write of a job that Convex runs by mutation is in the app's tables, once, and a job's own handler takes its place", async () => {
   const { t, settle } = await newApp();
   const asked = { from: "ann", to: "bob", cents: 5 };
   const id: string = await t.mutation(anyApi.ledger!.transfer!, asked);

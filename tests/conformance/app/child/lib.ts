@@ -126,7 +126,7 @@ export const cancelLater = mutation({
   },
 });
 
-/** A handle of what is internal: whoever holds it may call it. */
+/** A handle of an internal function: any holder may call it. */
 export const handle = mutation({
   args: {},
   returns: v.string(),

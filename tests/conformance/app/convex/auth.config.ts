@@ -1,4 +1,4 @@
-/** One provider whose key is known to everybody: the suite signs its users' tokens itself (`../../users.ts`). */
+/** One provider with a public key: the suite signs its users' tokens itself (`../../users.ts`). */
 import type { AuthConfig } from "convex/server";
 
 const PUBLIC_KEY = {

@@ -30,7 +30,7 @@ export const failingQuery = query({
   },
 });
 
-/** What a nested failure gives its caller: its kind, its words, its data. */
+/** A nested failure as its caller gets it: its kind, its words, its data. */
 export const caught = mutation({
   args: { ...vGroup, how: v.union(v.literal("error"), v.literal("data"), v.literal("string")) },
   returns: v.any(),
@@ -45,7 +45,7 @@ export const caught = mutation({
   },
 });
 
-/** Promises what it does not return, after it has written. */
+/** Returns a value of another type than promised, after it has written. */
 export const wrongReturn = internalMutation({
   args: vGroup,
   returns: v.number(),
@@ -127,7 +127,7 @@ export const staleInQuery = query({
   },
 });
 
-/** Deletes, changes and inserts rows ahead of a loop that is under way; gives what the loop met, and what there is then. */
+/** Deletes, changes and inserts rows ahead of a loop that is under way; returns the rows of the loop, and the rows after it. */
 export const writesAhead = mutation({
   args: vGroup,
   returns: v.object({ met: v.array(v.number()), left: v.array(v.number()) }),
@@ -232,7 +232,7 @@ export const throughChild = mutation({
     ctx.runMutation(components.child.lib.callHandle, { handle, args: args as unknown }),
 });
 
-/** A reference to what does not exist. */
+/** A reference to a function that does not exist. */
 export const missing = mutation({
   args: {},
   returns: v.null(),
@@ -242,7 +242,7 @@ export const missing = mutation({
   },
 });
 
-/** Many mutations at once from one action, each told apart; how each ended. */
+/** Many mutations at once from one action, each with its own number; returns the end of each. */
 export const burst = action({
   args: { ...vGroup, at: v.string(), count: v.number() },
   returns: v.array(v.string()),
@@ -259,7 +259,7 @@ export const burst = action({
     ),
 });
 
-/** Read, think for a while, write: what conflicts with itself most. */
+/** Read, wait, write: the mutation that conflicts with itself most. */
 export const increment = internalMutation({
   args: { ...vGroup, at: v.string() },
   returns: v.null(),
@@ -275,7 +275,7 @@ export const increment = internalMutation({
   },
 });
 
-/** Three commits of one action, and what it finds between them. */
+/** Three commits of one action, and its reads between them. */
 export const actionSeesItsWrites = action({
   args: vGroup,
   returns: v.array(v.number()),
@@ -295,7 +295,7 @@ export const actionSeesItsWrites = action({
   },
 });
 
-/** A failed mutation of an action: what was committed before stays. */
+/** A failed mutation of an action: earlier commits stay. */
 export const actionFails = action({
   args: { ...vGroup, catches: v.boolean() },
   returns: v.string(),
@@ -322,7 +322,7 @@ export const actionCallsAction = action({
   handler: (ctx, args): Promise<string> => ctx.runAction(internal.calls.inner, args),
 });
 
-/** What an action is told of its mutation's end. */
+/** An action's result from its mutation. */
 export const tryMutation = action({
   args: { ...vGroup, ids: v.array(v.string()), steps: v.array(v.any()) },
   returns: v.string(),

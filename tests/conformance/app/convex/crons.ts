@@ -1,4 +1,4 @@
-/** One cron, which runs when it is pushed for the first time and then so seldom that it is in nobody's way. */
+/** One cron, which runs when it is pushed for the first time and then too seldom to disturb a case. */
 import { cronJobs } from "convex/server";
 import { internal } from "./_generated/api.js";
 

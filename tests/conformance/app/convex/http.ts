@@ -1,4 +1,4 @@
-/** HTTP actions: each does one thing that a case looks at. */
+/** HTTP actions: each does one thing that a case checks. */
 import { httpRouter } from "convex/server";
 import { api } from "./_generated/api.js";
 import { httpAction } from "./_generated/server.js";

@@ -1,4 +1,4 @@
-/** Scheduled functions: what schedules them, what they do, and what others see of them. */
+/** Scheduled functions: their callers, their effects, and their state as other functions see it. */
 import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { v } from "convex/values";
 import { api, internal } from "./_generated/api.js";
@@ -36,7 +36,7 @@ export const note = internalMutation({
   },
 });
 
-/** What a cron runs: says who it takes itself for. */
+/** The cron's function: inserts its own identity. */
 export const beat = internalMutation({
   args: vGroup,
   returns: v.null(),
@@ -118,7 +118,7 @@ export const looksAtItself = internalMutation({
   },
 });
 
-/** Read, think, write the same row as all the others. */
+/** Reads, waits, and writes the same row as all other calls. */
 export const hot = internalMutation({
   args: { ...vGroup, n: v.number() },
   returns: v.null(),
@@ -181,7 +181,7 @@ export const many = mutation({
   returns: v.null(),
   handler: async (ctx, { group, count, chars }) => {
     const args = { group: `${group}${"x".repeat(chars)}`, n: 1 };
-    // Never due: the limit is what matters.
+    // Never due: only the limit matters.
     const ids: Id<"_scheduled_functions">[] = [];
     for (let i = 0; i < count; i++) {
       ids.push(await ctx.scheduler.runAfter(86_400_000, internal.jobs.note, args));

@@ -18,7 +18,7 @@ export const over = mutation({
         return query.collect();
       }
       case "documentsRead":
-        // A filter reads what it leaves out, all in one call.
+        // A filter reads the rows that it leaves out, all in one call.
         for (let i = 0; i < 33; i++) {
           await rows()
             .filter((q) => q.eq(q.field("n"), -1))
@@ -48,7 +48,7 @@ export const over = mutation({
         return null;
       }
       case "time":
-        // For ever, as far as anybody will wait; how fast the processor is does not matter.
+        // Longer than any limit; the speed of the processor does not matter.
         for (let n = 0; n < 1e12; n++) if (n % 1e9 === 0) console.log(n);
         return null;
       default:

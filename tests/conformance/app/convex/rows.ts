@@ -1,6 +1,6 @@
 /**
- * A mutation and a query that do what they are told, step by step: so that a case can say exactly what a transaction
- * reads and writes. Steps name rows by their place in `ids`, which `seed` has given.
+ * A mutation and a query that run given steps: so that a case can name exactly the reads and writes of a transaction. Steps name
+ * rows by their place in `ids`, which `seed` has returned.
  */
 import { v } from "convex/values";
 import type { Doc, Id } from "./_generated/dataModel.js";
@@ -32,7 +32,7 @@ export interface Read {
     /** `for await`, left after so many. */
     | { iterate: number }
     | { page: number; cursor: string | null; endCursor?: string };
-  /** Only rows whose `n` is this, by `.filter`. */
+  /** Only rows with this `n`, by `.filter`. */
   filter?: number;
 }
 
@@ -59,7 +59,7 @@ export type Step =
 
 const vProgram = { group: v.string(), ids: v.array(v.string()), steps: v.array(v.any()) };
 
-/** What a step gave: numbers of rows, in the order in which they were met. */
+/** A step's result: numbers of rows, in the order of the read. */
 export type Seen = unknown;
 
 export const seed = mutation({
@@ -183,7 +183,7 @@ async function lookStep(ctx: QueryCtx, group: string, ids: string[], step: Step)
   throw new Error(`A query cannot do ${step.op}.`);
 }
 
-/** Time passes while the database answers, which costs no user time; what is asked for is not there. */
+/** Time passes while the database answers, which costs no user time; the row that it reads does not exist. */
 async function hold(ctx: QueryCtx, ms: number): Promise<null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < ms) await nobody(ctx);
@@ -203,7 +203,7 @@ function nobody(ctx: QueryCtx) {
     .first();
 }
 
-/** An id that nobody has: looking for it finds nothing, so it costs neither documents nor bytes. */
+/** An id without a row: a read of it finds nothing, so it costs neither documents nor bytes. */
 const NONE = "none" as Id<"strict">;
 
 async function read(ctx: QueryCtx, group: string, step: Read): Promise<Seen> {

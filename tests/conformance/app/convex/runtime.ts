@@ -1,4 +1,4 @@
-/** What a function finds around it: clock, dice, what is forbidden, who calls. */
+/** A function's surroundings: clock, dice, forbidden calls, its caller. */
 import { v } from "convex/values";
 import { action, internalQuery, mutation, query } from "./_generated/server.js";
 
@@ -62,7 +62,7 @@ export const cachedClock = query({
   handler: async () => Date.now(),
 });
 
-/** Does what queries and mutations may not. */
+/** Makes calls that queries and mutations may not make. */
 export const forbidden = mutation({
   args: { what: v.string() },
   returns: v.any(),
@@ -110,7 +110,7 @@ export const never = mutation({
   handler: () => new Promise<null>(() => {}),
 });
 
-/** Returns before what it has begun is done. */
+/** Returns before its calls are done. */
 export const notAwaited = mutation({
   args: { group: v.string() },
   returns: v.null(),
@@ -179,7 +179,7 @@ export const actionClock = action({
   },
 });
 
-/** What queries and mutations may not (`forbidden`). */
+/** An import that queries and mutations may not make (`forbidden`). */
 export const actionImports = action({
   args: {},
   returns: v.string(),
@@ -200,7 +200,7 @@ export const asynchronous = query({
   },
 });
 
-/** Makes code of a string in either way; what each gives. */
+/** Makes code of a string in either way; returns both results. */
 export const generates = query({
   args: {},
   returns: v.array(v.string()),
@@ -215,7 +215,7 @@ export const generates = query({
     }),
 });
 
-/** Whether what web functions throw is an error like one's own. */
+/** Whether errors of web functions are errors of the function's own realm. */
 export const thrownByWeb = query({
   args: {},
   returns: v.array(v.boolean()),

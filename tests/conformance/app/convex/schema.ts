@@ -2,7 +2,7 @@ import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 
 export default defineSchema({
-  /** What most cases read and write: each case has a `group` of its own. */
+  /** The rows of most cases: each case has a `group` of its own. */
   rows: defineTable({
     group: v.string(),
     n: v.number(),

@@ -131,8 +131,8 @@ export const bump = mutation({
 });
 
 /**
- * What a consumer with a cursor reads: what is later than its cursor and not later than its snapshot. A mutation: the
- * answer of a query that asked for its snapshot would be served again for a while, as one that asked for the time.
+ * A read of a consumer with a cursor: rows later than its cursor and not later than its snapshot. A mutation: the answer of a
+ * query that read its snapshot would be served again for a while, as one that read the time.
  */
 export const since = mutation({
   args: { ...vGroup, after: v.int64() },

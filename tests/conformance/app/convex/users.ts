@@ -1,4 +1,4 @@
-/** Who calls, as functions are told. */
+/** The caller, as functions get it. */
 import { v } from "convex/values";
 import { components, internal } from "./_generated/api.js";
 import { action, internalQuery, mutation, query, type QueryCtx } from "./_generated/server.js";

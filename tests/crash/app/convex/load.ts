@@ -1,4 +1,4 @@
-/** What a backend does while it is killed: every function leaves a row that says that it was there, and how often. */
+/** The functions of a backend that is killed: each leaves a row as evidence of its run. */
 import {
   actionGeneric,
   anyApi as api,
@@ -122,7 +122,7 @@ export const keys = query({
   },
 });
 
-/** How many scheduled functions are not done, and how those ended that failed. */
+/** The number of scheduled functions that are not done, and the errors of failed ones. */
 export const scheduled = query({
   args: {},
   handler: async ({ db }) => {

@@ -6,7 +6,7 @@ export default defineSchema({
   entries: defineTable({ round: v.number(), key: v.string(), kind: v.string() })
     .index("by_round", ["round", "key"])
     .index("by_key", ["key"]),
-  /** What scheduled functions leave behind. */
+  /** The rows of scheduled functions. */
   runs: defineTable({ round: v.number(), key: v.string(), what: v.string() })
     .index("by_round", ["round", "key", "what"])
     .index("by_what", ["what", "key"]),

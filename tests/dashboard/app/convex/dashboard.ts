@@ -1,4 +1,4 @@
-/** The dashboard's functions, with an `authorize` that answers what the test has said last. */
+/** The dashboard's functions, with an `authorize` that returns the test's last setting. */
 import type { QueryCtx } from "./_generated/server.js";
 import { conveyor } from "./queues.js";
 
@@ -14,7 +14,7 @@ async function leave({ db }: Pick<QueryCtx, "db">): Promise<Leave> {
   return row ?? { see: true, act: true, hide: false, trap: false };
 }
 
-/** In a trap, pages are told that they may, and then may not. */
+/** In a trap, pages show that they may act, and then the call is refused. */
 async function mayAct(ctx: Pick<QueryCtx, "db">): Promise<boolean> {
   const { act, trap } = await leave(ctx);
   return act && !(trap && "insert" in ctx.db);

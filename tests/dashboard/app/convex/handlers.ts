@@ -1,4 +1,4 @@
-/** What Convex runs of the queues. */
+/** Handlers that Convex runs. */
 import { v } from "convex/values";
 import { internalAction } from "./_generated/server.js";
 import { answers } from "./queues.js";
@@ -24,9 +24,8 @@ export const call = internalAction({
   },
 });
 
-const WORDS = "a queue that is looked at tells at a glance whether it is well and what waits".split(
-  " ",
-);
+const WORDS =
+  "a queue on the dashboard shows at a glance whether it is well and how much waits".split(" ");
 
 export const answer = answers.action(async (_ctx, job) => {
   const { question, words, everyMs } = job.payload;

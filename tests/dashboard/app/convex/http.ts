@@ -1,4 +1,4 @@
-/** What a monitoring system reads. */
+/** The metrics for a monitoring system. */
 import { bearerToken } from "convex-conveyor";
 import { httpRouter } from "convex/server";
 import { conveyor } from "./queues.js";

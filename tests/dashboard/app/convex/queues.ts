@@ -14,7 +14,7 @@ export const mails = conveyor.queue("mails", {
 });
 mails.handledBy(internal.handlers.send);
 
-/** Long jobs that say how far they are, log, and stream what they write. */
+/** Long jobs that report their progress, log, and stream their output. */
 export const answers = conveyor.queue("answers", {
   payload: { question: v.string(), words: v.number(), everyMs: v.number() },
   result: v.object({ words: v.number() }),
@@ -36,5 +36,5 @@ export const renders = conveyor.queue("renders", {
   result: v.object({ bytes: v.number() }),
 });
 
-/** Nobody works on these. */
+/** No worker serves these. */
 export const imports = conveyor.queue("imports", { payload: v.object({ file: v.string() }) });

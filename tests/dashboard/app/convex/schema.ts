@@ -2,7 +2,7 @@ import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 
 export default defineSchema({
-  /** What the dashboard's `authorize` answers, one row: tests write it. Without the row, everything is allowed. */
+  /** The answers of the dashboard's `authorize`, one row: tests write it. Without the row, everything is allowed. */
   leave: defineTable({
     see: v.boolean(),
     act: v.boolean(),

@@ -1,4 +1,4 @@
-/** What a test does to the queues, as the app's own code would. */
+/** A test's calls to the queues, as the app's own code would make them. */
 import { v } from "convex/values";
 import { mutation } from "./_generated/server.js";
 import { answers, imports, mails, renders, webhooks } from "./queues.js";
@@ -48,7 +48,7 @@ export const render = mutation({
     ),
 });
 
-/** For nobody: they wait. */
+/** Without a worker: they wait. */
 export const importFiles = mutation({
   args: { from: v.number(), count: v.number(), runAfter: v.optional(v.number()) },
   returns: v.array(v.string()),
@@ -60,7 +60,7 @@ export const importFiles = mutation({
     ),
 });
 
-/** What the dashboard's `authorize` is to answer from now on. */
+/** The answers of the dashboard's `authorize` from now on. */
 export const giveLeave = mutation({
   args: { see: v.boolean(), act: v.boolean(), hide: v.boolean(), trap: v.boolean() },
   returns: v.null(),

@@ -1,4 +1,4 @@
-/** A log of what happened, for tests to read. */
+/** A log of events, for tests to read. */
 import { v } from "convex/values";
 import { internalMutation, query, type MutationCtx } from "./_generated/server.js";
 

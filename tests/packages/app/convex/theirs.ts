@@ -32,7 +32,7 @@ const pool = new Workpool(components.theirs, {
 });
 const tuned = new Workpool(components.theirsTuned, {});
 
-// --- What is run --------------------------------------------------------------------------------
+// --- Work -------------------------------------------------------------------------------------
 
 const vSend = v.object({
   to: v.string(),
@@ -75,7 +75,7 @@ export const book = internalMutation({
   args: { to: v.string() },
   handler: async (ctx, { to }) => {
     await write(ctx, "theirs booked", to);
-    if (!to.includes("@")) throw new Error("Nobody to book for.");
+    if (!to.includes("@")) throw new Error("No guest to book for.");
   },
 });
 
@@ -84,7 +84,7 @@ export const countOf = internalQuery({
   handler: async (ctx, { what }) => (await about(ctx.db, what)).length,
 });
 
-// --- Who is told --------------------------------------------------------------------------------
+// --- Callbacks --------------------------------------------------------------------------------
 
 export const sent = internalMutation({
   args: vOnCompleteValidator(v.object({ to: v.string(), again: v.optional(v.boolean()) })),
@@ -120,7 +120,7 @@ export const plain = internalMutation({
   },
 });
 
-// --- What is asked for --------------------------------------------------------------------------
+// --- Calls ------------------------------------------------------------------------------------
 
 export const enqueue = mutation({
   args: {

@@ -1,4 +1,4 @@
-/** A component of somebody's own, with two pools of its own inside. */
+/** A component of the user's own, with two pools of its own inside. */
 import conveyor from "convex-conveyor/convex.config.js";
 import { defineComponent } from "convex/server";
 

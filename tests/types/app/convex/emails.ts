@@ -57,7 +57,7 @@ export const note = internalMutation({
   },
 });
 
-/** What the module's own references have for types. */
+/** The types of the module's own references. */
 export const typed = internalMutation({
   args: {},
   handler: async (ctx) => {

@@ -1,4 +1,4 @@
-/** A queue whose handler is in a module with "use node": the queue and its callback here, the handler there. */
+/** A queue with a handler in a module with "use node": the queue and its callback here, the handler there. */
 import { v } from "convex/values";
 import { internal } from "./_generated/api";
 import { mutation } from "./_generated/server";

@@ -1,4 +1,4 @@
-/** What only the child may call. */
+/** A function that only the child may call. */
 import { v } from "convex/values";
 import { query } from "./_generated/server.js";
 
