@@ -1,6 +1,6 @@
 /**
- * Beginning a lane: what a wake does once it knows which lane, and where it runs. It takes jobs, writes the lane, its holder
- * and where the lane runs, and sees to the janitor. Reads and conflicts: as `wake.ts`.
+ * Beginning a lane: the steps of a wake once it has chosen the lane and its process. It takes jobs, writes the lane,
+ * its holder and where the lane runs, and ensures the janitor. Reads and conflicts: as `wake.ts`.
  */
 import {
   JANITOR_PERIOD_MS,
@@ -32,7 +32,7 @@ import { type Queue } from "../rows/queues.js";
 import { ensureAmong, ensureJanitor, isStillborn } from "../loops/timers.js";
 import { quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 
-/** What a wake has read. */
+/** The reads of a wake. */
 export interface Waking {
   queue: Queue;
   gate: Gate | null;
@@ -45,14 +45,14 @@ export interface Beginning {
   room: number;
   own: Doc<"jobs"> | null;
   due: bigint;
-  /** It takes its own job, and looks for no other. */
+  /** It takes its own job, and searches for no other. */
   isContent: boolean;
   /** All that there are, if they have been read. */
   timers: readonly Doc<"timers">[] | undefined;
-  /** The other lanes of the queue, if they have been read; and those of them that may give their room away. */
+  /** The other lanes of the queue, if they have been read; and the ones that may give their room away. */
   lanes?: readonly Lane[];
   spares?: readonly Sleeper[];
-  /** Whether the lane is to look for all, if it has not taken as many as it may. */
+  /** Whether the lane is to poll for all, if it has not taken as many as it may. */
   guardsIf: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function takeAndBegin(
   const look: LaneLook = {
     ...{ everywhere: true, due, isContent, carries: LANE_CARRIES_BYTES },
     ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
-    // What became claimable after its own job has wakes of its own: they would only conflict.
+    // Jobs that became claimable after its own job have wakes of their own: they would only conflict.
     ...(own === null ? {} : { first: own, upTo: cameAt }),
   };
   const open = new Map([[queue.name, queue]]);
@@ -78,12 +78,13 @@ export async function takeAndBegin(
   const found = taken.leases.length;
   const isDone = isContent && found > 0;
   const mayBeMore = found === room && !isDone;
-  // What an older snapshot does not show may be there all the same, and what stood behind others that have gone since.
+  // Jobs that an older snapshot does not show may exist all the same, and jobs that stood behind ones that have gone
+  // since.
   const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= (cameAt > due ? cameAt : due);
   if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
   if (found === 0) {
     if (taken.isTooLong === true) return "tooLong";
-    // Capacity is free, so it may no longer be said that a lane which frees some looks.
+    // Capacity is free, so the gate may no longer say that a lane which frees some polls.
     if (isSure && gate?.state === "full") await quieten(ctx, gate, queue);
     return isSure || !isContent ? "none" : "begun";
   }
@@ -160,7 +161,7 @@ async function runIn(
   return scheduledId;
 }
 
-/** Returns the timer that the lane may call off when it leaves: nothing runs beside it, and jobs are rare. */
+/** Returns the timer that the lane may cancel when it leaves: nothing runs beside it, and jobs are rare. */
 async function ensureLookedAfter(
   ctx: MutationCtx,
   { n, lastSeenAt }: Holder,
@@ -176,7 +177,7 @@ async function ensureLookedAfter(
 }
 
 interface LookedAfter {
-  /** It took its own job, without a look. */
+  /** It took its own job, without a search. */
   isDone: boolean;
   timers: Begun["timers"];
   expiresAt: number;

@@ -1,12 +1,12 @@
 /**
- * Runs handlers that are mutations, in the transaction that records how they ended: what a handler writes, its job's end
- * and what `onComplete` writes change together or not at all, exactly once.
+ * Runs handlers that are mutations, in the transaction that records how they ended: a handler's writes, its job's end
+ * and the writes of `onComplete` change together or not at all, exactly once.
  *
- * A handler that throws has written nothing: its sub-transaction is undone, and the failure recorded beside it. One that
- * brings the whole transaction down (it used up the time, or conflicts with others) is run alone by its lane, and then
+ * A handler that throws has written nothing: its sub-transaction is undone, and the failure recorded beside it. One
+ * that brings the whole transaction down (it used up the time, or conflicts) is run alone by its lane, and then
  * reported as failed in a transaction of its own.
  *
- * Reads for real: each job, what the app's code reads. Writes: as `recording.ts`; what the app's code writes.
+ * Reads for real: each job, the reads of the app's code. Writes: as `recording.ts`; the writes of the app's code.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type Value } from "convex/values";
@@ -35,7 +35,7 @@ import type { Queue } from "../rows/queues.js";
 import { recordPart, type Holding } from "../attempts/recording.js";
 import { whyNoResult } from "./results.js";
 
-/** The platform's words for a transaction that has used up what it may. */
+/** The platform's words for a transaction that has exceeded a limit. */
 const OVER_LIMIT = /Too many (bytes|documents|reads|writes|functions)|TooMany/i;
 
 interface Executed {
@@ -44,7 +44,7 @@ interface Executed {
   owed: Owed[];
 }
 
-/** Of a lane: all its jobs are of `queue`, which this transaction has read. What is put off is among `dues`. */
+/** Of a lane: all its jobs are of `queue`, which this transaction has read. Postponed jobs are added to `dues`. */
 export async function executeAll(
   ctx: MutationCtx,
   holder: Holding,
@@ -84,7 +84,8 @@ async function execute(
   if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
   if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };
   const { handler } = await rulesOf(ctx.db, queue, job);
-  // A deploy has taken the handler away since the job was claimed, or given another kind: the next claim knows.
+  // A deploy has taken the handler away since the job was claimed, or given another kind: the next claim uses the new
+  // one.
   if (handler?.kind !== "mutation") return { kind: "released" };
   try {
     const payload = await load(ctx.db, job.payload);
@@ -102,7 +103,7 @@ async function execute(
     const said = saidToOne(error);
     const outcome =
       mismatched(handler, said) ?? blameless(said, begun) ?? outcomeOfThrown(error, begun);
-    // The job keeps what it said. The platform logs nothing of a nested call: where it was thrown is said here.
+    // The job keeps the error. The platform logs nothing of a nested call: the stack is logged here.
     if (outcome.kind === "failed") {
       const about = { queue: job.queue, job: job._id, attempt };
       const thrown = { error: cutError(errorText(error)), stack: stackOf(error) };
@@ -117,7 +118,7 @@ function saidToOne(error: unknown): string {
   return errorText(error).replace(/^Uncaught Error: /, "");
 }
 
-/** The sub-transaction. What the handler throws goes through, so that everything it did is undone; as with a bad result. */
+/** The sub-transaction. The handler's error passes through, so that all its writes are undone; as with a bad result. */
 export const executeOne = internalMutation({
   args: { handle: v.string(), args: v.any(), queue: v.string(), rule: v.optional(v.string()) },
   returns: v.any(),

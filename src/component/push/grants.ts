@@ -1,6 +1,7 @@
 /**
- * Places: how many jobs each process may run at once, above the one that each has. Only this file writes `grants`. A transaction
- * that gives places has read all that are given for real, so that all together never exceed those of the class.
+ * Places: how many jobs each process may run at once, above the one that each has. Only this file writes `grants`. A
+ * transaction that gives places has read all that are given for real, so that the total never exceeds the places of the
+ * class.
  *
  * Reads for real: as said at each function. Conflicts with: another transaction that gives places, or takes some back.
  */
@@ -22,8 +23,8 @@ export type GivenBack = Infer<typeof vGivenBack>;
 export type Named = Pick<GivenBack, "process" | "generation">;
 
 /**
- * Gives a process more places. Reads for real its row and what all processes have been given: all together never have more
- * than the class.
+ * Gives a process more places. Reads for real its row and the places given to all processes: the total is never more
+ * than the class allows.
  */
 export async function givePlaces(
   ctx: MutationCtx,
@@ -47,7 +48,7 @@ export async function allGrants(db: DatabaseReader): Promise<Doc<"grants">[]> {
   return await db.query("grants").collect();
 }
 
-/** How many jobs a process may begin with that a wake starts. Reads for real what all processes have been given. */
+/** How many jobs a process may begin with that a wake starts. Reads for real the places given to all processes. */
 export async function placesFor(
   ctx: MutationCtx,
   limits: MountLimits,

@@ -1,6 +1,6 @@
 /**
- * Lanes that were handed to a process: inserted by the wake, told to the process, deleted with the lane's first call or with
- * the process. Only this file writes `handOvers`. Flip, then look: see `mainLoop.ts`.
+ * Lanes that were handed to a process: inserted by the wake, reported to the process, deleted with the lane's first
+ * call or with the process. Only this file writes `handOvers`. Write, then read: see `mainLoop.ts`.
  *
  * Reads for real: as said at each function. Conflicts with: the end of the process.
  */
@@ -21,7 +21,7 @@ export async function handTo(
   return row.scheduledId!;
 }
 
-/** The lane's first call: its process knows of it. */
+/** The lane's first call: its process has received it. */
 export async function forgetHandOver(ctx: MutationCtx, handOver: string): Promise<void> {
   const id = ctx.db.normalizeId("handOvers", handOver);
   if (id !== null && (await ctx.db.get("handOvers", id)) !== null)

@@ -1,15 +1,15 @@
 /**
- * Rest: the last lane takes the sweep with it that its wake has armed. A sweep after each job of an app that seldom has one
- * would be a fifth of what the job costs.
+ * Idle shutdown: the last lane cancels the sweep that its wake has armed. A sweep after each job of an app that seldom
+ * has one would be a fifth of the job's cost.
  *
- * Handshake, as of a sweep that goes: whoever leases depends, by a real read, on a timer; this one is deleted after a real
- * read that nothing is leased and nobody owed anything, and that nobody else has served since it was made. So of a claim
- * and a lane that leaves one runs again. What the sweep would have seen to besides, the roll-up, the lane sees to itself;
- * and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
+ * Handshake, as of a sweep that goes: a transaction that leases depends, by a real read, on a timer; this one is
+ * deleted after a real read that nothing is leased and no callback is owed, and that no other session has served since
+ * it was made. So of a claim and a lane that leaves one retries. The lane ensures the sweep's other duty, the roll-up,
+ * itself; and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
  *
- * Looks: what is overdue in some queues in which nothing runs.
- * Reads for real: the janitor's timers, all active holders, those that were idle since, the first owed callback, the
- * first session that is over, the roll-up's alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
+ * Snapshot reads: overdue work in some queues in which nothing runs. Reads for real: the janitor's timers, all active
+ * holders, holders that were idle since, the first owed callback, the first session that is over, the roll-up's alarm.
+ * Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
  */
 import { v } from "convex/values";
 import {
@@ -28,16 +28,16 @@ import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
 import { findTimers, firstGone, isFar } from "../loops/timers.js";
 import { lookForOverdue } from "../tend/watchdog.js";
 
-/** One of so many is left to come: what was lost a moment ago is not overdue yet. */
+/** One of so many is left to come: work that was lost a moment ago is not overdue yet. */
 const SWEEPS_LEFT = 16;
 /** How far clocks and commits may be apart. */
 const APART_MS = 60_000;
-/** Idle holders that are looked at: a queue's spares, one of which ended every job of a minute. */
+/** Idle holders that are read: a queue's spares, one of which ended every job of a minute. */
 const IDLE_READ = 16;
 
 /**
- * The lane has left, and holds nothing: its rows say so already. A roll-up counts the jobs that it has ended: the lane makes sure
- * of one, since the last sweep sees the queues of so many holders only.
+ * The lane has left, and holds nothing: its rows say so already. A roll-up counts the jobs that it has ended: the lane
+ * ensures one, since the last sweep sees the queues of so many holders only.
  */
 export async function comeToRest(
   ctx: MutationCtx,
@@ -51,7 +51,7 @@ export async function comeToRest(
     await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_REST_MS);
 }
 
-/** Whether it has called off the sweep. */
+/** Whether it has canceled the sweep. */
 async function callOffSweep(
   ctx: MutationCtx,
   lane: Lane,
@@ -59,7 +59,7 @@ async function callOffSweep(
   now: number,
 ): Promise<boolean> {
   if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return false;
-  // A look first: where others work, a real read of who does would lose to each of them.
+  // A snapshot read first: where other sessions work, a real read of them would lose to each of them.
   const { madeAt } = sweep;
   const args = { lane: lane._id, madeAt, now };
   const mayRest: boolean = await ctx.runQuery(internal.push.idleShutdown.readIdle, args, {
@@ -76,14 +76,16 @@ async function callOffSweep(
     return false;
   // The session may rely on this sweep, which then stays for it.
   if (gone !== undefined && timers.length === 1) return false;
-  // It is about to come, or is dead: let whoever meets it see to that.
+  // It is about to come, or is dead: the next transaction that finds it replaces it.
   if (timer.dueAt < now + JANITOR_OVERDUE_MS || isNeeded) return false;
   await ctx.scheduler.cancel(timer.scheduledId);
   await ctx.db.delete("timers", timer._id);
   return true;
 }
 
-/** Whether a sweep would have nothing to see to: beside this lane nobody works, and nothing is lost where nothing runs. */
+/**
+ * Whether a sweep would have nothing to do: beside this lane no session works, and nothing is lost where nothing runs.
+ */
 export const readIdle = internalQuery({
   args: { lane: v.id("lanes"), madeAt: v.number(), now: v.number() },
   returns: v.boolean(),
@@ -103,7 +105,7 @@ export const readIdle = internalQuery({
   },
 });
 
-/** Whether anything is leased or owed, or somebody has served another queue since the lane, and with it the timer. */
+/** Whether anything is leased or owed, or a session has served another queue since the lane, and with it the timer. */
 async function isNeededSince(
   db: DatabaseReader,
   queue: string,

@@ -1,7 +1,7 @@
 /**
  * The process itself: a scheduled action that runs lanes until there are none, or its time is over. Its code is
- * `lane/process.ts`; here is what it does inside the component: a handler is called by its handle, in an action, query or
- * mutation of its own, so that one which crashes, hangs or takes all its memory costs only its own attempt.
+ * `lane/process.ts`; here is its part inside the component: a handler is called by its handle, in an action, query or
+ * mutation of its own. So one that crashes, hangs or takes all its memory costs only its own attempt.
  */
 import type { FunctionHandle } from "convex/server";
 import { finishedOf, runByHandle, runProcess } from "../../lane/index.js";
@@ -31,13 +31,13 @@ export async function startProcess(
   return await ctx.scheduler.runAfter(0, handle, { start });
 }
 
-/** What is carried to a lane: of jobs that are too large nothing, and its first call is told what was claimed. */
+/** The start of a lane: it carries no jobs that are too large, and its first call receives them. */
 export function carried(start: LaneStart): LaneStart {
   const isLarge = getConvexSize(start.jobs) > LANE_CARRIES_BYTES;
   return isLarge ? { ...start, ...unheard(start.n) } : start;
 }
 
-/** Of jobs that are too large to be carried to a lane: its first call is told what this one has claimed. */
+/** For jobs that are too large to be carried to a lane: its first call receives the jobs of this claim. */
 export function unheard(n: number): Pick<LaneStart, "jobs" | "heard"> {
   return { jobs: [], heard: n - 1 };
 }

@@ -1,14 +1,15 @@
 /**
- * Apart: one job of a lane in a transaction of its own, which holds its outcome, its callback and, where its handler is a
- * mutation, what that writes; no look, no claim, no other job. So goes on what has lost a conflict once: a row that the whole
- * app writes makes its own job wait, and nothing else of the lane.
+ * Apart: one job of a lane in a transaction of its own, which holds its outcome, its callback and, where its handler is
+ * a mutation, the handler's writes; no search, no claim, no other job. A call that has lost a conflict once goes on so:
+ * a row that the whole app writes makes its own job wait, and nothing else of the lane.
  *
  * It writes neither the lane nor its holder, which every step of the lane writes: the lease stays there until the lane's next
  * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
  *
- * Reads for real: the job, its queue's row, what the job has of its own; what the app's code reads. Looks at: of a call from
- * outside the component, the holder's row. Writes: as `recording.ts`; what the app's code writes. Conflicts with: what ends the
- * same attempt or asks for it to be canceled; whatever the app's code conflicts with. Never with a step, a wake or a claim.
+ * Reads for real: the job, its queue's row, the job's own rows; the reads of the app's code. Snapshot reads: of a call
+ * from outside the component, the holder's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts
+ * with: a transaction that ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a
+ * step, a wake or a claim.
  */
 import type { Answer, LaneApart } from "../../shared/index.js";
 import { vAnswer, vLaneApart } from "../../shared/index.js";

@@ -1,7 +1,7 @@
 /**
- * What a lane is told of the jobs that were claimed for it: not the payloads of those whose handler is a mutation, which reads
- * them in its own transaction. Reads what jobs have of their own, by id. `ruled` are the rows of those that have any, where the
- * claim of this very transaction knows: then no job is read again.
+ * The claimed jobs as their lane receives them: without the payload where the handler is a mutation, which reads it in
+ * its own transaction. Reads the rules of jobs, by id. `ruled` are the rows of jobs with rules of their own, where the
+ * claim of this very transaction knows them: then no job is read again.
  */
 import type { ClaimedJob, LaneJob } from "../../shared/index.js";
 import type { Id } from "../_generated/dataModel.js";

@@ -1,11 +1,11 @@
 /**
- * A lane that begins with one job whose handler is a mutation: its first call, which runs that handler, is scheduled by
- * itself. A process that does nothing but make this call would cost a call and a start more, and a slot. As a rule the call is
- * also its last; if it has taken more, a process goes on from there.
+ * A lane that begins with one job and a mutation as its handler: its first call, which runs that handler, is scheduled
+ * by itself. A process that does nothing but make this call would cost a call and a start more, and a slot. As a rule
+ * the call is also its last; if it has taken more, a process goes on from there.
  *
- * The platform repeats it for as long as it conflicts: once it has lost, with its job's end alone, and what is left of the call
- * is made by another function. Where a handler brings the whole transaction down, nothing is left to
- * say so: the janitor finds the lane gone, and the next attempt is run by a process, which reports it.
+ * The platform repeats it for as long as it conflicts: once it has lost, with its job's end alone, and the rest of the
+ * call is made by another function. Where a handler brings the whole transaction down, nothing is left to say so: the
+ * janitor finds the lane gone, and the next attempt is run by a process, which reports it.
  *
  * Reads and writes as a step; with more to do, a wake.
  */
@@ -60,7 +60,7 @@ export const runSingle = internalMutation({
       await runOnIn(ctx, call, async () => await runOnce(ctx, { ...start, hasLost: true }));
       return null;
     }
-    // It has lost: its job is run by itself, and what is left of the call is made by the next function.
+    // It has lost: its job is run by itself, and the rest of the call is made by the next function.
     for (const lease of execute) await apartOf(ctx, lease, withFittingResults);
     const left: LaneStep = { ...call, execute: [], over: execute };
     await runOnIn(ctx, call, () =>
@@ -76,7 +76,7 @@ async function claimedAt(ctx: MutationCtx, jobs: LaneStart["jobs"]): Promise<num
   return job === null ? undefined : msOfCommit(job.seq as bigint);
 }
 
-/** A function that has lost to others for so long is scheduled anew. */
+/** A function that has lost conflicts for so long is scheduled anew. */
 const ANEW_MS = 1_000;
 
 /** The lane goes on in another function, unless its place has been taken. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fewerIfTried } from "./lanePlaces.js";
 
-test("a call that is run again takes half as many jobs for each 200 ms of its age, and always one", () => {
+test("a call that is retried takes half as many jobs for each 200 ms of its age, and always one", () => {
   expect([0, 199, 200, 400, 650, 1_000, 60_000].map((forMs) => fewerIfTried(48, forMs))).toEqual([
     48, 48, 24, 12, 6, 2, 1,
   ]);

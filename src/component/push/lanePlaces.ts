@@ -28,9 +28,9 @@ export async function placesOf(
 }
 
 /**
- * How many of so many jobs a call takes that was made so long ago, in milliseconds: half as many for each while, at least one. A
- * transaction that is run again since it lost is known by its age. One that brings 48 jobs takes long, and would lose to each call of a
- * lane that takes a few: of 400 jobs of 20 ms a second on class S256 a lane with 48 places stood still for 8 s.
+ * How many of so many jobs a call of this age takes, in milliseconds: half as many for each while, at least one. A
+ * retried transaction is recognized by its age. One that brings 48 jobs takes long, and would lose to each call of a
+ * lane that takes a few: of 400 jobs per second of 20 ms each on class S256 a lane with 48 places stood still for 8 s.
  */
 export function fewerIfTried(room: number, forMs: number): number {
   return Math.ceil(room / 2 ** Math.floor(Math.max(0, forMs) / TRIED_MS));
@@ -50,7 +50,9 @@ export async function morePlaces(
   return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
 }
 
-/** The call gives places back for its process, hears of lanes that were handed to it, and ends it with the last lane. */
+/**
+ * The call gives places back for its process, receives lanes that were handed to it, and ends it with the last lane.
+ */
 export async function tellProcess(
   ctx: MutationCtx,
   said: ProcessSaid,

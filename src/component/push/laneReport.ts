@@ -1,10 +1,10 @@
 /**
- * What handlers inside Convex say of their jobs, and ask: the same as a worker's report, from the app's own functions. There
- * is no token and no session; an attempt is known by its number, while it runs and a lane holds it.
+ * Reports and questions of handlers inside Convex about their jobs: the same as a worker's report, from the app's own
+ * functions. There is no token and no session; an attempt is known by its number, while it runs and a lane holds it.
  *
- * Reads for real: as `report.ts`; a question, the jobs it names. Looks at: the holders' rows.
- * Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and somebody who asks for it to be
- * canceled. It renews no lease and moves no job.
+ * Reads for real: as `report.ts`; a question, the jobs it names. Snapshot reads: the holders' rows. Writes: `progress`,
+ * `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for its cancel. It renews no lease and
+ * moves no job.
  */
 import { v } from "convex/values";
 import { checkLeases, LEASES_MAX, type Answer, type ReportAnswer } from "../../shared/index.js";
@@ -40,8 +40,9 @@ async function holdersOf(
 }
 
 /**
- * A holder's row changes with every call of its lane, so that a real read would have a report run again and again. Whether
- * it is a lane's never changes: only a row that a snapshot does not show, since the lane is new, is read for real.
+ * A holder's row changes with every call of its lane, so that a real read would make a report retry again and again.
+ * Whether it is a lane's never changes: only a row that a snapshot does not show, since the lane is new, is read for
+ * real.
  */
 export async function lanesAmong(
   ctx: MutationCtx,

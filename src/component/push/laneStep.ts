@@ -1,20 +1,20 @@
 /**
- * Step: one call of a lane. It reports how jobs ended, runs those whose handler is a mutation, takes what comes next, and is
- * told whether to look again, to wait, or to end. A look in vain writes nothing. For its process it also gives back places or
- * asks for more, hears of lanes that were handed over, and, where it is the last, ends it.
+ * Step: one call of a lane. It reports outcomes, runs mutation handlers, takes the next jobs, and receives whether to
+ * poll again, to wait, or to end. An empty poll writes nothing. For its process it also gives back places or requests
+ * more, receives lanes that were handed over, and, where it is the last, ends it.
  *
- * Run again since it has lost, it records what has ended and takes nothing; and from the second time on it leaves out what runs
- * the app's code, which its lane has run apart (`laneApart.ts`). So no row of the app holds up the queue.
+ * Retried after a conflict, it records outcomes and takes nothing; and from the second time on it leaves out the app's
+ * code, which its lane has run apart (`laneApart.ts`). So no row of the app holds up the queue.
  *
- * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards its
- * queue, and looks again and again; or has given away the room that it does not use. So whoever has read all lanes knows
- * what is free.
+ * Order: outcomes and handlers → callbacks → everything re-read → claim → leave. At its end a lane is full; or guards
+ * its queue, and polls; or has given away the room that it does not use. So a transaction that has read all lanes knows
+ * the free capacity.
  *
- * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may where
- * a lane is relied on, all the queue's lanes; then as a claim.
- * Writes: those jobs, the holder; the lane where its cap changes, the gate where this lane guards it or ends that nobody
- * does. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or changes its cap; what handlers
- * and callbacks conflict with. Never with an enqueue, but where the gate changes.
+ * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may
+ * where a lane is relied on, all the queue's lanes; then as a claim. Writes: these jobs, the holder; the lane where its
+ * cap changes, the gate where this lane begins or ends guarding it. Conflicts with: a wake of the queue, a lane of the
+ * queue that starts, leaves or changes its cap; the conflicts of handlers and callbacks. Never with an enqueue, but
+ * where the gate changes.
  */
 import {
   checkLength,
@@ -71,7 +71,7 @@ export const stepLane = internalMutation({
   handler: (ctx, args): Promise<LaneReply> => stepOf(ctx, args, withFittingResults),
 });
 
-/** `check` is for results that nobody has checked: an inline lane's are, by the app. */
+/** `check` is for results that are not checked yet: an inline lane's are, by the app. */
 export async function stepOf(
   ctx: MutationCtx,
   args: LaneStep,
@@ -88,7 +88,7 @@ export async function stepOf(
     fetchJobs(ctx.db, args.execute),
     args.handOver === undefined ? null : forgetHandOver(ctx, args.handOver),
   ]);
-  // Another has taken its place. What it still runs was dealt with when it was found to be gone.
+  // Another has taken its place. Its running jobs were dealt with when it was found to be gone.
   if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));
   if (judgeCall(holder, args.n) === "repeated") {
     const missed = await leasedBefore(ctx, holder, args.heard + 1);
@@ -101,7 +101,7 @@ export async function stepOf(
   const shared = losses === "again" ? await withoutApps(ctx, queue, said) : said;
   const ended = await finish(ctx, holder, queue, shared, now);
   const { answers, holder: current, besideCallbacks } = ended;
-  // It has left, and was not told: the reply was lost.
+  // It has left, and did not receive that: the reply was lost.
   if (current.state !== "active") return over(answers);
   if (!(await isLaneAlive(ctx, current)))
     return await goNoFurther(ctx, current, args.n, answers, now);
@@ -110,12 +110,12 @@ export async function stepOf(
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
 }
 
-/** Whether it says of any job that it has ended, or may. */
+/** Whether it reports the end of any job, or may. */
 function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
   return finished.length + execute.length + over.length > 0;
 }
 
-/** Without what runs the app's code: it has no answer, and its lane has it run apart. */
+/** Without the app's code: it has no answer, and its lane has it run apart. */
 async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
   const isTold = await Promise.all(
     args.finished.map(async ({ id }) => {
@@ -126,7 +126,7 @@ async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Prom
   return { ...args, finished: args.finished.filter((_, i) => !isTold[i]), execute: [] };
 }
 
-/** It has lost: what has ended is recorded with nothing beside it, and the lane calls again at once. */
+/** It has lost: outcomes are recorded with nothing beside them, and the lane calls again at once. */
 async function recordOnly(
   ctx: MutationCtx,
   holder: Holder,
@@ -143,7 +143,7 @@ async function recordOnly(
   return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
 }
 
-/** For who reads them one by one: what a transaction has once read is there. */
+/** For later reads one by one: a row that a transaction has once read is in memory. */
 async function fetchJobs(db: DatabaseReader, leases: readonly Lease[]): Promise<void> {
   const ids = leases.flatMap(({ id }) => db.normalizeId("jobs", id) ?? []);
   await Promise.all(ids.map((id) => db.get("jobs", id)));
@@ -158,8 +158,8 @@ function over(answers: Answer[]): LaneReply {
 }
 
 /**
- * Its scheduled function was canceled while it runs: what it schedules is born canceled, so it decides nothing any more. The
- * janitor ends what it still holds, and its place goes to another.
+ * Its scheduled function was canceled while it runs: its own scheduled functions are born canceled, so it decides
+ * nothing any more. The janitor ends its remaining leases, and its place goes to another.
  */
 async function goNoFurther(
   ctx: MutationCtx,
@@ -174,7 +174,7 @@ async function goNoFurther(
   return over(answers);
 }
 
-/** Records outcomes, runs handlers that are mutations, and tells who is to be told. */
+/** Records outcomes, runs mutation handlers, and delivers callbacks. */
 async function finish(
   ctx: MutationCtx,
   holder: Holder,
@@ -225,11 +225,12 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const lane = row!;
   const running = holder.leases.length;
   const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
-  // What comes has a wake of its own, or somebody who looks: one that came for one job looks for no other, and does not grow.
+  // A new job has a wake of its own, or a polling lane: a lane started for one job polls for no other, and does not
+  // grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
-  // What it has yet to be told may be as much as one answer carries.
+  // The jobs that it has yet to receive may be as many as one answer carries.
   const isTold = holder.leases.every(({ n }) => n <= args.heard);
   const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
@@ -266,11 +267,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     isAwake && !hasDone && isWatched(holder, now)
       ? holder
       : await closeCall(ctx.db, holder, call, now);
-  // Who takes something depends on a sweep that notices if it dies; who only goes on has been seen to.
+  // A lane that takes a job depends on a sweep that notices its death; a lane that only goes on has one already.
   if (!isAwake) await comeToRest(ctx, lane, holder, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
-  // Calls that committed and seemed to have failed: what they have claimed the lane has never heard.
+  // Calls that committed and seemed to have failed: the lane has never received their claims.
   const missed = await leasedBefore(ctx, holder, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
@@ -290,9 +291,9 @@ function lookAgain(next: Next): Next {
 }
 
 /**
- * How the lane looks. What is somebody else's it leaves to them for a while, since they would only meet: where another
- * guards, everything; where nobody is relied on, what has just come, which has a wake of its own. Where each looks with
- * what it has freed, each looks for others among the first.
+ * The lane's way to search. Jobs for other lanes it leaves to them for a while, since they would only conflict: where
+ * another guards, everything; where no lane polls, new jobs, which have wakes of their own. Where each lane searches
+ * with its freed capacity, each searches for other jobs among the first.
  */
 function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
   const fresh = commitTimeOf(now - STEAL_AFTER_MS);
@@ -309,7 +310,7 @@ function lookOf(gate: Gate | null, lane: Lane["_id"], now: number): LaneLook {
   }
 }
 
-/** What the lane does next: it has left; or looks again after so long; or waits for its jobs. */
+/** The lane's next step: it has left; or polls again after so long; or waits for its jobs. */
 type Next = "left" | "draining" | { lookAfterMs: number | null };
 
 /** No lane takes jobs of it: it is paused, or only workers outside serve it since a deploy. */
@@ -342,7 +343,7 @@ interface Standing {
   isEnding: boolean;
 }
 
-/** The lane goes on: full; or as the one that looks; or with no more room than it uses; or not at all. */
+/** The lane goes on: full; or as the polling lane; or with no more room than it uses; or not at all. */
 async function settle(
   ctx: MutationCtx,
   queue: Queue,
@@ -354,13 +355,13 @@ async function settle(
   if (held >= width && held > 0) {
     await setCap(ctx, queue, lane, { cap: held, width });
     if (guards) {
-      // It cannot look any more; from now on whoever frees capacity does. If there is any, a wake says so.
+      // It cannot poll any more; from now on a lane that frees capacity does. If there is any, a wake finds it.
       await setGate(ctx, gate, queue.name, { state: "full" });
       if (queue.config.maxParallelism > held) await scheduleWake(ctx, queue);
     }
     return { lookAfterMs: null };
   }
-  // Frees capacity where that is relied on, or finds more than others see to.
+  // Frees capacity where that is relied on, or finds more jobs than have wakes.
   const begins =
     gate?.state === "full" || (found > 0 && held > 0 && (gate?.state ?? "quiet") === "quiet");
   const inVain = guards && found === 0 ? looks : 0;
@@ -368,8 +369,8 @@ async function settle(
     if (inVain < LANE_LOOKS_MAX) {
       const leaves = inVain >= LANE_LOOKS_ALONE || isEnding;
       const state = leaves ? "leaving" : "guarded";
-      // Who comes now has a wake of its own, which is to find room for another lane.
-      // It keeps what it needs to be a spare, where it is not all there is.
+      // A new job has a wake of its own, which is to find room for another lane. It keeps the room of a spare, where
+      // that is not all there is.
       const kept = Math.max(held, width > 1 ? 1 : 0);
       await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
       const isVain = found === 0 && (!guards || gate?.isVain === true);

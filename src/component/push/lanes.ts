@@ -1,11 +1,12 @@
 /**
  * The rows of lanes: how many jobs each may run. Only this file writes `lanes`.
  *
- * The promise: the caps of a queue's lanes add up to its `maxParallelism` at most, and no lane begins more than its cap.
- * A transaction that raises a cap has read all of the queue's lanes for real. A lane that does not look for more gives away
- * the room that it does not use, so that a wake can start another with it. A lane that goes to sleep keeps a cap of one, for a
- * wake that brings one job alone: such wakes neither write nor read a row in common, so that jobs which come one by one never
- * conflict. A wake that needs that room takes it, after a real read of the holder that says that the lane sleeps.
+ * The promise: the caps of a queue's lanes add up to its `maxParallelism` at most, and no lane begins more than its
+ * cap. A transaction that raises a cap has read all of the queue's lanes for real. A lane that does not poll gives away
+ * the room that it does not use, so that a wake can start another with it. A lane that goes to sleep keeps a cap of
+ * one, for a wake that brings one job alone: such wakes neither write nor read a row in common, so that jobs which come
+ * one by one never conflict. A wake that needs that room takes it, after a real read of the holder that says that the
+ * lane sleeps.
  */
 import { v, type Infer } from "convex/values";
 import { HANDLERS_PER_STEP, LANES_READ, LANE_WIDTH } from "../../shared/index.js";
@@ -27,12 +28,14 @@ export async function lanesOf(db: DatabaseReader, queue: string): Promise<Lane[]
     .take(LANES_READ);
 }
 
-/** How many more jobs the queue may run, besides what these lanes may. Below 0 where `maxParallelism` was lowered. */
+/**
+ * How many more jobs the queue may run, besides the caps of these lanes. Below 0 where `maxParallelism` was lowered.
+ */
 export function freeOf(queue: Queue, lanes: readonly Lane[]): number {
   return queue.config.maxParallelism - lanes.reduce((sum, { cap }) => sum + cap, 0);
 }
 
-// --- What a wake looks at ------------------------------------------------------------------------
+// --- The reads of a wake -----------------------------------------------------------------------------
 
 const vSleeper = v.object({ lane: v.id("lanes"), holder: v.id("holders"), cap: v.number() });
 export type Sleeper = Infer<typeof vSleeper>;
@@ -40,7 +43,7 @@ export type Sleeper = Infer<typeof vSleeper>;
 const vStanding = v.object({
   /** Lanes that sleep. */
   asleep: v.array(vSleeper),
-  /** So many lanes are awake that one is to look for all. */
+  /** So many lanes are awake that one is to poll for all. */
   areMany: v.boolean(),
   /** So many there are. */
   count: v.number(),
@@ -48,7 +51,7 @@ const vStanding = v.object({
 });
 export type Standing = Infer<typeof vStanding>;
 
-/** With more lanes of a queue awake, a lane that comes for one job looks for others too. */
+/** With more lanes of a queue awake, a lane started for a single job also polls for more. */
 const LANES_BESIDE = 2;
 /** Lanes of a queue of which it is asked whether they sleep. */
 export const LANES_ASKED = 24;
@@ -118,8 +121,8 @@ export async function sleepingLane(
 }
 
 /**
- * Lanes with room for one job that have gone to sleep since a look, for real: one that did so before its queue was said to
- * be full has seen to no wake. The others run a job, and see what is said when it ends.
+ * Lanes with room for one job that have gone to sleep since a snapshot, for real: one that did so before its queue was
+ * marked as full has scheduled no wake. The other lanes run a job, and read the mark when it ends.
  */
 export async function asleepSince(
   db: DatabaseReader,
@@ -150,8 +153,8 @@ export async function newLane(
 const SPARES = 8;
 /**
  * Lanes for jobs that come alone at the same moment, as far as there is room beside these lanes and one more job: all
- * in one transaction, since wakes that have none conflict. A queue whose jobs never come at the same
- * moment has one lane.
+ * in one transaction, since wakes that have none conflict. A queue with jobs that never come at the same moment has one
+ * lane.
  */
 export async function ensureSpares(
   ctx: MutationCtx,
@@ -201,9 +204,9 @@ export async function makeRoom(
 }
 
 /**
- * The most that the lane may hold. One that has as much as a lane can have, under the `maxParallelism` of today, needs
- * no look at the others: it does not depend on the lanes whose caps change with their jobs. Nor does one that has no reason
- * to grow: half of its room is free; or `isContent`, since whatever comes has a wake of its own.
+ * The most that the lane may hold. A lane that has as much as a lane can have, under the `maxParallelism` of today,
+ * need not read the other lanes: it does not depend on lanes with caps that change with their jobs. Nor does one that
+ * has no reason to grow: half of its room is free; or `isContent`, since every new job has a wake of its own.
  */
 export async function widthFor(
   ctx: MutationCtx,
@@ -275,8 +278,8 @@ export async function putToSleep(ctx: MutationCtx, lane: Lane): Promise<void> {
 }
 
 /**
- * A lane whose scheduled function has ended without a word: what it held has been dealt with, and its capacity is free.
- * If it was the one that looked, none does.
+ * A lane with a scheduled function that has ended silently: its jobs have been dealt with, and its capacity is free. If
+ * it was the polling lane, none polls now.
  */
 export async function loseLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void> {
   const lane = await ctx.db.get("lanes", id);
@@ -288,7 +291,7 @@ export async function loseLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void>
   else if (gate?.state === "full") await scheduleWake(ctx, queue);
 }
 
-/** Whether this lane is the one that looks. */
+/** Whether this lane is the polling one. */
 export function guardsIt(gate: Gate | null, id: Id<"lanes">): boolean {
   return (gate?.state === "guarded" || gate?.state === "leaving") && gate.guard === id;
 }
@@ -307,7 +310,7 @@ export async function runs(
   return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";
 }
 
-/** Whether any lane of the queue is awake, as far as so many tell: those that may run most, of the first few. */
+/** Whether any lane of the queue is awake, as far as so many show: the ones that may run most, of the first few. */
 export async function isAnyAwake(
   db: DatabaseReader,
   queue: string,
@@ -332,8 +335,8 @@ export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<voi
 const ROOM = 2;
 
 /**
- * The most that one lane may run where the others leave so much. Mutations run in its calls, one after another: what does
- * not fit one call only waits, and is written with the lane's leases at each, while other lanes could run it.
+ * The most that one lane may run where the other lanes leave so much. Mutations run in its calls, one after another:
+ * jobs beyond one call only wait, and are written with the lane's leases at each, while other lanes could run them.
  */
 export function widthOf({ config }: Queue, free: number): number {
   const most = config.handler?.kind === "mutation" ? HANDLERS_PER_STEP : LANE_WIDTH;

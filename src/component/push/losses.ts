@@ -1,11 +1,14 @@
 /**
- * Whether a transaction is run again since it lost. It cannot see that by itself; but its call says when it was made, and a
- * transaction that is run again has a snapshot with commits that came after.
+ * Whether a transaction is retried after a conflict. It cannot see that by itself; but its call has the time when it
+ * was made, and a retried transaction has a snapshot with commits that came after.
  */
 import { msOfCommit } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
 
-/** How often it has lost, as far as its age tells: not, as it seems; or once at least; or for so long that it was more often. */
+/**
+ * How often it has lost, as far as its age shows: not, as it seems; or once at least; or for so long that it was more
+ * often.
+ */
 export type Losses = "never" | "once" | "again";
 
 /** Clocks of machines differ by so much. */

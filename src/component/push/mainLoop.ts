@@ -6,8 +6,8 @@
  * It has no row of its own that all depend on. A wake reads for real one free slot's row, or one receiver's; a lane's step
  * none, unless it gives places back, asks for more, or is the last of its process.
  *
- * Flip, then look: a process that ends reads for real the rows that were handed to it, in the transaction that frees its
- * slot; a wake that hands it one has read its row for real. So of the two one runs again.
+ * Write, then read: a process that ends reads for real the rows that were handed to it, in the transaction that frees
+ * its slot; a wake that hands it one has read its row for real. So of the two one retries.
  *
  * Reads for real: as said at each function. Conflicts with: wakes that take the same slot; a hand-over with the end of that
  * process; two transactions that give places.
@@ -72,9 +72,9 @@ export type Target =
 // --- Where a lane begins -------------------------------------------------------------------------
 
 /**
- * Where a lane of the queue begins whose jobs may run for `timeoutMs`. Reads for real the slot or the receiver that it names;
- * and where a snapshot shows neither, or one that is no more, all that may be named: a queue that waits is woken by a process
- * that ends, and one that has ended already wakes none, however old the snapshot is.
+ * Where a lane of the queue begins, for jobs that may run for `timeoutMs`. Reads for real the slot or the receiver that
+ * it names; and where a snapshot shows neither, or one that is no more, all that may be named: a queue that waits is
+ * woken by a process that ends, and one that has ended already wakes none, however old the snapshot is.
  */
 export async function chooseTarget(
   ctx: MutationCtx,
@@ -90,7 +90,7 @@ export async function chooseTarget(
   return await targetAmong(ctx, queue, there, timeoutMs, now);
 }
 
-/** The same, by one look. A receiver that has ended without a word is freed here: its slot is the lane's. */
+/** The same, by one snapshot. A receiver that has ended silently is freed here: its slot is the lane's. */
 async function targetAmong(
   ctx: MutationCtx,
   queue: Queue,
@@ -115,8 +115,8 @@ async function targetAmong(
 }
 
 /**
- * One of the free slots, by lot: wakes at the same moment seldom take the same. Not one of the last two, while there are
- * others: with the upper half of the slots inline handlers could have none, however many are free below.
+ * One of the free slots, by lot: wakes at the same moment seldom take the same. Not one of the last two, while there
+ * are more: with the upper half of the slots inline handlers could have none, however many are free below.
  */
 async function freeSlot(
   ctx: MutationCtx,
@@ -173,11 +173,11 @@ export async function startIn(
   return scheduledId;
 }
 
-// --- What was handed over ------------------------------------------------------------------------
+// --- Lanes handed over -------------------------------------------------------------------------------
 
 export const lookArgs = { ...vProcess, upTo: v.int64(), share: v.optional(v.number()) };
 
-/** What a process asks that receives: lanes that were handed to it, and whether queues wait. */
+/** The poll of a receiving process: lanes that were handed to it, and whether queues wait. */
 export const readProcesses = internalQuery({
   args: lookArgs,
   returns: vHandedOver,
@@ -228,8 +228,8 @@ export async function askOf(
 // --- The end of a process ------------------------------------------------------------------------
 
 /**
- * The process ends, unless lanes have been handed to it: then it is told of them. Reads for real its row, the rows handed to
- * it, and the first queue that waits.
+ * The process ends, unless lanes have been handed to it: then it receives them. Reads for real its row, the rows handed
+ * to it, and the first queue that waits.
  */
 export async function closeOf(
   ctx: MutationCtx,
@@ -256,7 +256,10 @@ export const closeProcess = internalMutation({
   handler: (ctx, args): Promise<Infer<typeof vClosed>> => closeOf(ctx, args),
 });
 
-/** A process whose scheduled function has ended without a word. The janitor ends what its lanes held. Returns its free slot. */
+/**
+ * A process with a scheduled function that has ended silently. The janitor ends its lanes' leases. Returns its free
+ * slot.
+ */
 export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Process> {
   await forgetHandOvers(ctx, row._id);
   return await free(ctx, row, "lose");
@@ -274,7 +277,7 @@ async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Pr
   return (await ctx.db.get("processes", row._id))!;
 }
 
-/** Processes whose scheduled function has ended: of all that run, as many as are asked about in a snapshot. */
+/** Processes with a scheduled function that has ended: of all that run, as many as are asked about in a snapshot. */
 export async function findLost(db: DatabaseReader): Promise<Id<"processes">[]> {
   const rows = await runningProcesses(db);
   const start = Math.floor(Math.random() * rows.length);
@@ -288,7 +291,7 @@ export async function findLost(db: DatabaseReader): Promise<Id<"processes">[]> {
 /** Processes about which one sweep asks. */
 const LOST_ASKED = 32;
 
-/** Frees the slot of a process that a look has found to have ended, unless another has. */
+/** Frees the slot of a process that a snapshot has shown to have ended, unless another transaction has. */
 export async function freeLost(ctx: MutationCtx, id: Id<"processes">): Promise<void> {
   const row = await ctx.db.get("processes", id);
   if (row === null || row.state === "free") return;
@@ -298,7 +301,7 @@ export async function freeLost(ctx: MutationCtx, id: Id<"processes">): Promise<v
 
 // --- Queues that wait ----------------------------------------------------------------------------
 
-/** Flip, then look: the queue waits for a slot or for places, and the process that frees either has it woken. */
+/** Write, then read: the queue waits for a slot or for places, and the process that frees either has it woken. */
 export async function waitFor(ctx: MutationCtx, queue: string, isServed: boolean): Promise<void> {
   const known = await ctx.db
     .query("waitingQueues")
@@ -314,8 +317,8 @@ export async function waitFor(ctx: MutationCtx, queue: string, isServed: boolean
 }
 
 /**
- * Wakes queues that wait, those first that have waited longest, a few at a time, and each once: a queue that was paused
- * meanwhile, or has no jobs any more, takes the turn of no other. A process that has places to spare gives them back first.
+ * Wakes queues that wait, longest wait first, a few at a time, and each once: a queue that was paused meanwhile, or has
+ * no jobs any more, takes the turn of no other. A process that has places to spare gives them back first.
  */
 export const rouseQueues = internalMutation({
   args: { upTo: v.optional(v.number()), from: v.optional(vGivenBack) },

@@ -1,6 +1,6 @@
 /**
- * The slots and places of the mount, as a transaction sees them: reads of `processes` that decide nothing. What is decided
- * is `mainLoop.ts`.
+ * The slots and places of the mount, as a transaction sees them: reads of `processes` that decide nothing. The
+ * decisions are in `mainLoop.ts`.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -26,14 +26,14 @@ export const vMountView = v.object({
   slots: v.array(v.union(v.id("processes"), v.null())),
   /** So many slots are kept for receivers. */
   kept: v.number(),
-  /** Those that are not full. */
+  /** Receivers that are not full. */
   receivers: v.array(v.object({ id: v.id("processes"), openedAt: v.number() })),
   /** Places that receivers may be given, as {@link placesLeft} says. Where slots are left it is not asked: all. */
   left: v.object({ any: v.number(), few: v.number() }),
 });
 export type SlotsSeen = Infer<typeof vMountView>;
 
-/** Free slots that a look shows at least: a wake picks one by lot. */
+/** Free slots that a snapshot shows at least: a wake picks one by lot. */
 const SLOTS_SEEN = 8;
 
 type Asking = Pick<QueueConfig, "handler" | "schedulerShare">;
@@ -56,7 +56,7 @@ export function slotsOf({ slots }: MountLimits, isInline: boolean): { from: numb
   return { from: isInline ? Math.floor(slots / 2) : 0, to: slots };
 }
 
-/** What a queue with this configuration may take, as a snapshot shows it. */
+/** The slots and places for a queue with this configuration, as a snapshot shows them. */
 export async function mountViewOf(
   db: DatabaseReader,
   deploymentClass: string,
@@ -91,8 +91,8 @@ export async function mountViewOf(
 }
 
 /**
- * Some of the free slots. Of many, slots from a number on that is drawn by lot: on the larger classes dozens of wakes at the same
- * moment, each of which sees the same eight, would run again and again.
+ * Some of the free slots. Of many, slots from a number on that is drawn by lot: on the larger classes dozens of wakes
+ * at the same moment, all with the same eight, would retry again and again.
  */
 async function freeSlots(
   db: DatabaseReader,
@@ -112,10 +112,10 @@ async function freeSlots(
   return [...rows, ...(await between(from, start, shown - rows.length))];
 }
 
-/** As many as are at once as a rule: the receiver, and those that are too old. */
+/** As many as are at once as a rule: the receiver, and receivers that are too old. */
 const RECEIVERS_READ = 64;
 
-/** What {@link choose} is asked with. */
+/** The arguments of {@link choose}. */
 export function viewOf({ slots, kept, receivers }: SlotsSeen): MountView<Id<"processes">> {
   return { free: slots.length, kept, receivers };
 }

@@ -1,4 +1,4 @@
-/** Several alarms of one segment, and who arms how many. */
+/** Several alarms of one segment, and the callers that arm them. */
 import { expect, test, vi } from "vitest";
 import { ALARM_AFTER_MS, ALARM_SLOTS, ARM_MAX, REBUCKET_MAX } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** A second alarm of the same segment, as who began at the same time as the first has armed it. */
+/** A second alarm of the same segment, as a concurrent caller has armed it. */
 async function twin(world: World, { _id, _creationTime, ...alarm }: Doc<"timers">) {
   await world.t.run((ctx) => ctx.db.insert("timers", { ...alarm, slot: ALARM_SLOTS - 1 }));
   return (await alarms(world)).find(({ slot }) => slot === ALARM_SLOTS - 1)!;
@@ -28,7 +28,7 @@ test("of two alarms of a segment the later leaves it to the first", async () => 
   expect(await alarms(world)).toEqual([]);
 });
 
-test("nobody leaves a segment to an alarm that is overdue: it may be dead", async () => {
+test("an alarm is not left to one that is overdue, which may be dead", async () => {
   const world = await newWorld();
   const [id] = await schedule(world, [Date.now() + SECOND]);
   const [first] = await alarms(world);
@@ -39,7 +39,7 @@ test("nobody leaves a segment to an alarm that is overdue: it may be dead", asyn
   await pass(world, 1_100);
 });
 
-test("nobody leaves a wide segment to an alarm that hands over: it may have passed what relied on the other", async () => {
+test("a wide segment is not left to an alarm that hands over: it may have passed jobs that relied on the other", async () => {
   const world = await newWorld();
   const at = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;
   const [id] = await schedule(world, [at + MINUTE]);
@@ -55,7 +55,7 @@ test("nobody leaves a wide segment to an alarm that hands over: it may have pass
   expect(await world.status(id!)).toMatchObject({ status: "pending" });
 });
 
-test("who needs a segment relies on the alarm that has not begun to hand over, and writes none", async () => {
+test("a caller that needs a segment relies on the alarm that has not begun to hand over, and writes none", async () => {
   const world = await newWorld();
   const at = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;
   await schedule(world, [at]);
@@ -88,19 +88,19 @@ test("a loop of single calls in one mutation arms few alarms, and each job is pu
   }
 });
 
-test("one look finds a segment once, however many jobs it has, and comes to those behind it", async () => {
+test("one snapshot read finds a segment once, however many jobs it has, and comes to the segments behind it", async () => {
   const world = await newWorld();
   const hour = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;
   const crowd = Array.from({ length: REBUCKET_MAX + 1 }, (_, i) => hour + 3 * MINUTE + i);
   await schedule(world, [...crowd, hour + 44 * MINUTE]);
-  // It says that it hands over, and looks.
+  // It marks that it hands over, then reads.
   await ringOf(world, (await alarms(world))[0]!);
   await ringOf(world, (await alarms(world))[0]!);
   const starts = (await alarms(world)).map(({ start }) => (start! - hour) / MINUTE);
   expect(starts).toEqual([3, 44]);
 });
 
-test("what one call puts off shares the alarms of its segments; beside one that is about to ring it arms another behind it", async () => {
+test("the postponed jobs of one call share the alarms of their segments; beside one that is about to ring it arms another behind it", async () => {
   const world = await newWorld();
   const worker = world.worker("worker");
   await world.enqueueBatch([1, 2, 3, 4]);

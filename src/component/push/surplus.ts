@@ -1,25 +1,26 @@
 /**
- * Wakes that a storm of callers has left behind. A thousand callers whose snapshots say that nobody looks schedule as many
- * wakes, and all but the first few will find that somebody does: until then they would hold up lanes, sweeps and the app's
- * own functions, one scheduler for all. So one of those that come late calls off the newest.
+ * Wakes that a storm of callers has left behind. A thousand callers with snapshots that show no polling lane schedule
+ * as many wakes, and all but the first few will find one: until then they would hold up lanes, sweeps and the app's own
+ * functions, one scheduler for all. So one of the late wakes cancels the newest.
  *
- * That is safe as a wake that ends at once is: whoever is relied on while the gate is not quiet looks after this commit,
- * and the jobs of these wakes were committed before it. Only what is due is called off, and only what was scheduled for a
- * job: a wake for capacity, or after a flip, is somebody's last look.
+ * That is safe as a wake that ends at once is: the lane that is relied on while the gate is not quiet polls after this
+ * commit, and the jobs of these wakes were committed before it. Only due wakes are canceled, and only wakes that were
+ * scheduled for a job: a wake for capacity, or after a change of the gate, is a lane's last check.
  *
- * Looks: the component's scheduled functions. Reads for real: those it calls off, and the gate (its caller). Writes: their
- * state. Conflicts with: their start, from which those it picks are as far as can be; another that calls off.
+ * Snapshot reads: the component's scheduled functions. Reads for real: the wakes that it cancels, and the gate (its
+ * caller). Writes: their state. Conflicts with: their start, from which the picked ones are as far as can be; another
+ * such cancel.
  */
 import { v } from "convex/values";
 import { internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "../_generated/server.js";
 
-/** A wake that starts so late has others before it, and so most likely behind it. */
+/** A wake that starts so late has earlier ones before it, and so most likely more behind it. */
 const LATE_MS = 100;
 /** As many run at once on the smallest class: one of them is enough. */
 const CALLERS = 8;
-/** Scheduled functions that are looked at, the newest first; so many at least must be superfluous. */
+/** Scheduled functions that are read, the newest first; so many at least must be superfluous. */
 const LOOKED_AT = 1_000;
 const WORTH_IT = 64;
 

@@ -1,12 +1,12 @@
-/** Jobs that a lane was to be told of, and that are gone before it heard. Reads them for real, by id. */
+/** Jobs that a lane was to receive, and that are gone before it did. Reads them for real, by id. */
 import { type MutationCtx } from "../_generated/server.js";
 import { forgetAsked } from "../rows/cancels.js";
 import type { Lease } from "../../shared/index.js";
 import { dropLeases, findLease, type HeldLease, type Holder } from "../rows/sessions.js";
 
 /**
- * Without those of attempts that have ended in transactions of their own, and of which the lane has now said so. One that
- * still runs stays, whatever is said.
+ * Without leases of attempts that have ended in transactions of their own, as the lane has now acknowledged. A lease of
+ * a running attempt stays in any case.
  */
 export async function dropOver(
   ctx: MutationCtx,
@@ -24,7 +24,7 @@ export async function dropOver(
   return leases.filter((held) => !ended.has(held));
 }
 
-/** Without those of jobs that were deleted before the lane could hear of them: it would never say anything of these. */
+/** Without leases of jobs that were deleted before the lane could receive them: it would never report on them. */
 export async function dropUnheard(
   ctx: MutationCtx,
   holder: Holder,

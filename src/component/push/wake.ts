@@ -1,26 +1,29 @@
 /**
- * Wake: looks at what is claimable in a queue that Convex itself works off, and begins a lane with it.
+ * Wake: searches for claimable jobs in a pushed queue, and begins a lane with them.
  *
- * It takes up to a lane's width of jobs for one lane, writes its row, and has the main loop say where the lane runs: in a
- * process of its own, which is scheduled with the jobs as arguments, or without any where they are large; in one that runs
- * already; or nowhere for now. If it took as many as it may, there may be more, and it schedules another wake. A wake that was
- * scheduled for a job takes that one first, and others only if they came no later, so that two wakes seldom want the same.
+ * It takes up to a lane's width of jobs for one lane, writes its row, and has the main loop decide where the lane runs:
+ * in a process of its own, which is scheduled with the jobs as arguments, or without any where they are large; in one
+ * that runs already; or nowhere for now. If it took as many as it may, there may be more, and it schedules another
+ * wake. A wake that was scheduled for a job takes that one first, and other jobs only if they came no later, so that
+ * two wakes seldom want the same.
  *
- * If nothing came with it, and the gate is quiet, it takes that one alone, without a look, and begins a lane with it that has
- * kept room for one job: a start is sooner, reads half, and conflicts with no other of its kind. With more than a few lanes
- * awake that one begins to look for all. So an isolated job costs a wake, a process, its handler and a completion; where its
- * handler is a mutation, a wake and that mutation (`laneOnce.ts`).
+ * If nothing came with it, and the gate is quiet, it takes that one alone, without a search, and begins a lane with it
+ * that has kept room for one job: a start is sooner, reads half, and conflicts with no other of its kind. With more
+ * than a few lanes awake that one begins to poll for all. So an isolated job costs a wake, a process, its handler and a
+ * completion; where its handler is a mutation, a wake and that mutation (`laneOnce.ts`).
  *
- * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake whose look is older than the commit it
- * looks because of comes again. Nor on a clock: what came with its own job is as old as that, and no longer left to workers.
- * Where its own job is gone and other jobs wait, another wake comes when all that has come by now has been left to workers.
+ * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake with a snapshot older than the commit
+ * that scheduled it comes again. Nor on a clock: jobs that came with its own job are as old as that, and no longer left
+ * to workers. Where its own job is gone and other jobs wait, another wake comes when all present jobs have been left to
+ * workers for their time.
  *
- * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane is to
- * have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room the holders of
- * those that may sleep; each job before it is taken, the lane's holder, a timer of the janitor's. Never the lanes of other queues. Looks: the queue's lanes and the
- * mount's slots; as a claim, everywhere. Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and
- * the door where that changes. Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue
- * that changes its cap; a claim of the same job. Callers never conflict with it.
+ * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane
+ * is to have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room
+ * the holders of lanes that may sleep; each job before it is taken, the lane's holder, a timer of the janitor's. Never
+ * the lanes of other queues. Snapshot reads: the queue's lanes and the mount's slots; as a claim, in all shards.
+ * Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and the door where that changes.
+ * Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue that changes its cap;
+ * a claim of the same job. Callers never conflict with it.
  */
 import { v } from "convex/values";
 import { commitTimeOf, HANDLERS_PER_STEP, msOfCommit } from "../../shared/index.js";
@@ -57,16 +60,16 @@ import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.j
 export const wake = internalMutation({
   args: {
     queue: v.string(),
-    /** Why it was scheduled; absent where capacity came free, or somebody stopped looking. */
+    /** Why it was scheduled; absent where capacity came free, or a lane stopped polling. */
     job: v.optional(v.id("jobs")),
     /** Nothing else came by that call. */
     isAlone: v.optional(v.boolean()),
-    /** No worker outside may take that job, and others of the queue are left to them. */
+    /** No worker outside may take that job, and other jobs of the queue are left to such workers. */
     isApart: v.optional(v.boolean()),
     dueAt: v.optional(v.number()),
-    /** What became claimable by this commit is to be found now. */
+    /** Jobs that became claimable by this commit are to be found now. */
     upTo: v.optional(v.int64()),
-    /** It sees to another: what has come before it is left to workers outside for so long. */
+    /** It schedules another: jobs that came before it are left to workers outside for so long. */
     againAfterMs: v.optional(v.number()),
   },
   returns: v.null(),
@@ -79,7 +82,8 @@ export const wake = internalMutation({
       isAlone ? lookAt(ctx, args.queue) : null,
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
-    // A lane looks again, or whoever frees capacity; and shuts the door and schedules another wake before it stops.
+    // A lane polls, or the lane that frees capacity does; and shuts the door and schedules another wake before it
+    // stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
       await callOffSurplus(ctx, queue.name, dueAt);
       return null;
@@ -101,7 +105,7 @@ async function lookAt(ctx: MutationCtx, queue: string): Promise<Standing> {
   );
 }
 
-/** What a wake is for: a job, gone or not, that came by itself or not; or what became claimable by a commit. */
+/** The purpose of a wake: a job, gone or not, that came by itself or not; or jobs that became claimable by a commit. */
 interface Asked {
   row?: Doc<"jobs"> | null;
   isAlone?: boolean;
@@ -121,14 +125,14 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   // Up to where it has to have seen everything, and nothing is left to workers any more.
   const ownDue = asked.isApart === true ? undefined : (own?.seq as bigint | undefined);
   const due = ownDue ?? upTo ?? waitedSince(ctx, queue, now);
-  // What else waits has a wake of its own.
+  // Other waiting jobs have wakes of their own.
   const isLeft = isQuiet(gate) || (gate?.state === "leaving" && gate.isVain === true);
   const isAlone = own !== null && asked.isAlone === true && isLeft;
   const told = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
   if (told !== "begun") await beginWithAll(ctx, waking, { own, due, ...told });
 }
 
-/** What a wake knows that could not begin a lane with its own job alone, or did not try. */
+/** The result of a wake that could not begin a lane with its own job alone, or did not try. */
 interface Alone {
   isContent: boolean;
   /** `null`: its own job is not to be asked for again. */
@@ -150,7 +154,7 @@ async function beginAlone(
   const [hasOthers, spare, timers, target] = await Promise.all([
     hasCome(ctx.db, queue.name, own, 1),
     spareLane(ctx.db, queue, seen),
-    // As a rule such a wake does not look, so that nothing shows it one on which it could depend.
+    // As a rule such a wake makes no search, so that no snapshot shows it a timer on which it could depend.
     findTimers(ctx.db),
     runsOnce ? null : targetFor(ctx, queue, seen, timeoutOf(queue, rules.timeoutMs), now),
   ]);
@@ -159,13 +163,13 @@ async function beginAlone(
   const begun = await takeAndBegin(ctx, { queue, gate, seen, now }, spare, target, {
     ...{ room: 1, own, due, isContent: true, timers, guardsIf: seen.areMany && pays(gate) },
   });
-  // It was not to be had, or out of time and has been ended: either way no other lane asks for it.
+  // It was not to be had, or out of time and has been ended: either way no other lane tries it.
   return begun === "none" ? { ...NOT_ALONE, own: null } : "begun";
 }
 
 /**
- * Begins a lane with as many as there are, and it has room for; or with its own job alone. Where the look shows no room, it
- * asks for real whether lanes have gone to sleep since: what it leaves to lanes is left to those that are awake.
+ * Begins a lane with as many as there are, and it has room for; or with its own job alone. Where the snapshot shows no
+ * room, it reads for real whether lanes have gone to sleep since: jobs that it leaves to lanes are left to awake ones.
  */
 async function beginWithAll(
   ctx: MutationCtx,
@@ -185,8 +189,8 @@ async function beginWithAll(
 }
 
 /**
- * Whether a lane with a job that came alone is to look for more jobs. Not where the last guard found none: jobs of a minute that
- * come one a second cost four looks and a wake each. Now and then it is tried.
+ * Whether a lane with a job that came alone is to poll for more jobs. Not where the last guard found none: jobs of a
+ * minute that come one per second cost four polls and a wake each. Now and then it is tried.
  */
 function pays(gate: Gate | null): boolean {
   return gate?.isVain !== true || Math.random() < TRIED_PART;
@@ -217,7 +221,7 @@ async function beginAmong(
   const sleeper = await sleepingLane(ctx.db, asleep);
   const caps = freeOf(queue, []) - free;
   const wanted = await roomFor(ctx, queue, seen, target, { wide, isFew: caps < 2 });
-  // The place that a slot has of its own is for a queue that runs less: this one has lanes which take what comes free.
+  // The place that a slot has of its own is for a queue that runs less: this one has lanes which take freed places.
   if (wanted < wide && wanted <= 1 && awake > 0) return { free, hasRoom: true };
   const beside = sleeper === null ? lanes : others(lanes, sleeper.lane);
   const spares = await confirmed(ctx, queue, seen, beside, wanted);
@@ -233,14 +237,15 @@ async function beginAmong(
 }
 
 /**
- * Mutations run in the calls of lanes, one after another: beside a lane that is awake, as one with room for two or more is,
- * one of a few would only meet it at the same jobs (of 1,000 that do nothing 240 a second instead of 340).
+ * Mutations run in the calls of lanes, one after another: beside a lane that is awake, as one with room for two or more
+ * is, one of a few would only conflict with it at the same jobs (of 1,000 that do nothing 240 per second instead of
+ * 340).
  */
 function isTooFew(queue: Queue, wide: number, lanes: readonly Lane[]): boolean {
   return isMutation(queue) && wide < HANDLERS_PER_STEP / 2 && lanes.some(({ cap }) => cap > 1);
 }
 
-/** Lanes that sleep for sure and have room for one job, as many as are needed beside what is free. */
+/** Lanes that sleep for sure and have room for one job, as many as are needed beside the free room. */
 async function confirmed(
   ctx: MutationCtx,
   queue: Queue,
@@ -272,8 +277,9 @@ async function targetFor(
 }
 
 /**
- * How many jobs a lane may begin with. Handlers that are mutations take no place. A process that is started has its places from
- * the first; one to which the lane is handed asks for them, for all such lanes at once: wakes that did would meet each other.
+ * How many jobs a lane may begin with. Handlers that are mutations take no place. A process that is started has its
+ * places from the first; one to which the lane is handed asks for them, for all such lanes at once: wakes that did
+ * would conflict with each other.
  */
 async function roomFor(
   ctx: MutationCtx,
@@ -288,7 +294,7 @@ async function roomFor(
   return await placesFor(ctx, await mountLimits(ctx, queue), wide, few);
 }
 
-/** No lane can begin. A queue that waits for nothing but its own lanes is looked at by them. */
+/** No lane can begin. A queue that waits for nothing but its own lanes is polled by them. */
 async function leaveToOthers(
   ctx: MutationCtx,
   { queue, gate, now }: Waking,
