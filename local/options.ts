@@ -13,12 +13,12 @@ export const HELP = `Runs a local Convex backend for development and tests.
   --port <number>      Where to listen. Default ${DEFAULT_PORT}; 0 takes any free port.
   --site-port <number> Where HTTP actions are served. Default: the port after --port, or any free one.
   --host <address>     Which address to listen on. Default 127.0.0.1.
-  --data <folder>      Where rows, what is deployed and the admin key are kept. Default ${DEFAULT_DATA}.
+  --data <folder>      Where rows, the deployment and the admin key are kept. Default ${DEFAULT_DATA}.
   --in-memory          Keep nothing: all is gone when it stops.
-  --admin-key <key>    What the CLI must present. Default: the one before; at first, a new one.
+  --admin-key <key>    The key that the CLI must present. Default: the one before; at first, a new one.
   --class <name>       How much runs at once: S16, S256, D1024 or D2048. Default S16.
-  --quiet              Do not print what functions log.
-  --stats              Print what was billed, read, written and waited for when it stops, and on SIGUSR2.
+  --quiet              Do not print functions' log lines.
+  --stats              Print the counters (bill, reads, writes, waits) when it stops, and on SIGUSR2.
   --help               This text.
 `;
 

@@ -8,8 +8,8 @@ export const FIRST_SYSTEM_TABLE_NUMBER = 513;
 
 /**
  * Rows that one step of a stream takes before it yields, where the reader does not want fewer. The platform fetches 100
- * at a time (knobs.rs), so a scan of 100 rows is one wait and not a hundred: with a pause at every row, scans would be
- * open far longer than they are there, and conflict more.
+ * at a time (knobs.rs), so a scan of 100 rows is one wait and not a hundred. With a pause at every row, scans would be
+ * open far longer than there, and conflict more.
  */
 export const ROWS_PER_FETCH = 100;
 /** The most that one step takes for a page (query/mod.rs). */

@@ -1,8 +1,8 @@
 /**
  * The reads that a transaction depends on: for each index, the intervals of its keys that were read.
  *
- * Rows are not recorded, only where one looked: a row that is inserted later into an interval changes the transaction's
- * view, as much as one that is removed from it.
+ * Intervals are recorded, not rows: a row that is inserted later into an interval changes the transaction's view, as
+ * much as one that is removed from it.
  */
 import { IntervalSet } from "./intervals.js";
 import { END_OF_KEYS, FIRST_KEY, type Key } from "./keys.js";

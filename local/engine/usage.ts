@@ -1,7 +1,7 @@
 /**
- * A transaction's use so far. It counts two things apart, as the platform does: for the limits, the documents that the
- * function's own calls read and wrote; for the bill, documents with the keys of the declared indexes that led to them,
- * reads of a stale snapshot included. System tables count in neither, but by themselves.
+ * A transaction's use so far. It has two counts, as the platform does. For the limits it counts the documents that the
+ * function's own calls read and wrote. For the bill it counts documents with the keys of the declared indexes that led
+ * to them, reads of a stale snapshot included. System tables count in neither, but by themselves.
  */
 import type { Value } from "convex/values";
 import { LimitError, SystemLimitError } from "../limitErrors.js";

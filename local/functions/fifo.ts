@@ -1,8 +1,8 @@
 /**
  * One at a time, in the order they came; but reads that were asked for together run together. So the platform runs the
- * system calls of a query or mutation: it takes the function's pending calls when the function can go no further, one
- * call, or up to 16 reads that follow each other, and goes on with the function when all of them are done (isolate:
- * AsyncSyscallBatch, MAX_SYSCALL_BATCH_SIZE). Two nested mutations never overlap.
+ * system calls of a query or mutation. When the function can go no further, it takes one pending call, or up to 16
+ * reads that follow each other. The function goes on when all of them are done (isolate: AsyncSyscallBatch,
+ * MAX_SYSCALL_BATCH_SIZE). Two nested mutations never overlap.
  */
 export class Fifo {
   readonly #waiting: Call[] = [];

@@ -2,8 +2,8 @@
  * One scheduled function, from when it is due to when its row says how it ended.
  *
  * Mutations run exactly once: the row changes in the commit of the mutation itself. Actions run at most once: the row
- * says "inProgress" in a commit of its own before the action begins, and a row found so by a process that did not begin
- * it is a run that was lost, which fails and is not retried.
+ * says "inProgress" in a commit of its own before the action begins. A process that finds such a row without having
+ * begun it fails the run as lost; it is not retried.
  */
 import type { Transaction } from "../engine/types.js";
 import type { JSONValue } from "convex/values";

@@ -1,12 +1,13 @@
 /**
  * The rows of scheduled functions: their shape, their tables, their states. Every change of a state is written here.
  *
- * A scheduled function is two documents of the namespace that scheduled it: its arguments, which never change, and its row
- * in `_scheduled_functions`, which changes with its state, so that a change does not write the arguments again. With the two
- * indexes that every table has, they have seven entries. model/src/scheduled_jobs/mod.rs: schedule, ScheduledJobsTable.
+ * A scheduled function is two documents of the namespace that scheduled it: its arguments, which never change, and its
+ * row in `_scheduled_functions`, which changes with its state. So a change does not write the arguments again. With the
+ * two indexes that every table has, they have seven entries. model/src/scheduled_jobs/mod.rs: schedule,
+ * ScheduledJobsTable.
  *
- * Apps see the documented fields, with the arguments among them; `target` and `due` are the executor's, and `due` is
- * there only while the function is pending or in progress, so that the index on it holds only these rows.
+ * Apps see the documented fields, with the arguments among them; `target` and `due` are the executor's. `due` is there
+ * only while the function is pending or in progress, so that the index on it holds only these rows.
  */
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import type { Doc, Namespace, TableSpec, Transaction } from "../engine/types.js";

@@ -42,7 +42,6 @@ export interface Calls {
   query(call: Call): Promise<CalledQuery>;
   mutation(call: Call): Promise<FunctionResult & { ts: Ts }>;
   action(call: Call): Promise<FunctionResult>;
-  /** A function of any type. */
   any(call: Call): Promise<FunctionResult>;
 }
 

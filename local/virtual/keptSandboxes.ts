@@ -79,8 +79,8 @@ function importClock(): Pick<Environment, "now" | "random" | "randomBytes" | "ou
     outside: () =>
       Promise.reject(
         new Error(
-          "A module whose context is kept from world to world cannot wait for other threads while it is imported " +
-            "(digests, WebAssembly): when they are done is no world's time. Do it in a function, or do not keep contexts.",
+          "In a context kept from world to world, a module cannot wait for other threads while it is imported " +
+            "(digests, WebAssembly): their results come at no world's time. Do it in a function, or do not keep contexts.",
         ),
       ),
   };

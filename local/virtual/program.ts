@@ -20,7 +20,6 @@ export interface ProgramOptions {
 export type ProgramState = "running" | "paused" | "ended";
 
 export class Program {
-  /** The lines that it has printed. */
   readonly lines: string[] = [];
   /** Resolves when it has ended: with its code, or `null` when it was killed. */
   readonly ended: Promise<number | null>;

@@ -106,7 +106,6 @@ export interface World extends Pick<
   call(path: string, args?: object, options?: CallOptions): Promise<any>;
   /** The backend dies at once, and is there again after `downMs`. Committed rows are kept; calls are lost. */
   restartBackend(options?: { downMs?: number }): Promise<void>;
-  /** Ends everything. */
   close(): Promise<void>;
 }
 

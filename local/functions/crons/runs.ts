@@ -43,7 +43,6 @@ const SOURCES = {
   actionLost: "cron_finish_action",
 } as const;
 
-/** The inputs of a run: itself, and the row that made it due. */
 interface Run {
   services: Services;
   namespace: Namespace;

@@ -1,7 +1,7 @@
 /**
- * Random commits, query sets and mutations against a session on a virtual clock: after any events in any order, all
- * that a client is shown is one snapshot's state, time never goes back, a mutation's response comes before its effect,
- * and in the end the client sees the latest values. Sessions that are broken on purpose show that this would be
+ * Random commits, query sets and mutations against a session on a virtual clock. After any events in any order, all
+ * that a client is shown is one snapshot's state, and time never goes back. A mutation's response comes before its
+ * effect. In the end the client sees the latest values. Sessions that are broken on purpose show that this would be
  * noticed.
  */
 import { describe, expect, test } from "vitest";

@@ -16,7 +16,6 @@ export interface ServerSocket {
   onClose: ((code: number, reason: string) => void) | null;
 }
 
-/** A host's server. */
 export interface Server {
   fetch(request: Request): Promise<Response>;
   /** Absent: it takes no sockets. */
