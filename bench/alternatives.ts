@@ -1,9 +1,9 @@
-/** What is compared: for jobs that Convex runs itself, and for programs outside that come for them. */
+/** The compared ways: for jobs that Convex runs itself, and for programs outside that claim them. */
 
 export interface Alternative {
   /** As tables call it. */
   label: string;
-  /** Who runs the jobs: Convex, or programs outside of it. */
+  /** The runner of the jobs: Convex, or programs outside of it. */
   side: "push" | "pull";
   /** The module of the side's app that brings jobs in. */
   module: string;
@@ -22,7 +22,7 @@ export const ALTERNATIVES = {
 
 export type AlternativeName = keyof typeof ALTERNATIVES;
 
-/** Whoever bounds how many run at once, and whoever does not. */
+/** Ways with a bound on running jobs, and ways without one. */
 export const PUSH = ["conveyor", "workpool", "plain"] as const satisfies AlternativeName[];
 export const PUSH_AND_INLINE = [
   "conveyor",

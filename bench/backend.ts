@@ -52,7 +52,7 @@ try {
   const watching = { clients: values.smoke ? 2 : 10, watched: values.smoke ? 5 : 20, ms };
   const invalidated = await measureSubscriptions(backend, watching);
   console.log(
-    `${invalidated} subscriptions a second are outdated, run again and told to ${watching.clients} clients ` +
+    `${invalidated} subscriptions per second are outdated, rerun and sent to ${watching.clients} clients ` +
       `with ${watching.watched} each`,
   );
 } finally {

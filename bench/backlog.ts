@@ -1,6 +1,6 @@
 /**
- * A backlog that is there already, of up to a million jobs: rows like those of the job that was done before it counts, put
- * where its rows were. Enqueued one batch after another it would take an hour; who works it off sees no difference.
+ * A backlog that is there already, of up to a million jobs: rows like the rows of the job that was done before it
+ * counts, put in their place. Enqueued one batch after another it would take an hour; the drain sees no difference.
  */
 import { SHARDS_MAX } from "../src/shared/index.js";
 import type { Transaction } from "../local/engine/types.js";
@@ -9,11 +9,11 @@ import type { World } from "../local/virtual/world.js";
 import { msOf, type Case } from "./cases.js";
 import type { Row, WatchingStore } from "./watch/store.js";
 
-/** Far from those that callers bring. */
+/** Far from the numbers of callers' jobs. */
 export const FIRST_OF_BACKLOG = 10_000_000;
 const AT_ONCE = 5_000;
 
-/** What is known of the nth: its row's own time, and the rows that were first written of a job, by namespace and table. */
+/** The parts of the nth: its row's own time, and the rows that were first written of a job, by namespace and table. */
 interface Cloning {
   tx: Transaction;
   first: ReadonlyMap<string, Row>;
@@ -75,7 +75,7 @@ export async function preload(
   if (module === "conveyor") await countNew(world);
 }
 
-/** A backlog that came over time has been counted as it came: that is not for those to pay who work it off. */
+/** A backlog that came over time has been counted as it came: the drain does not pay for that. */
 async function countNew(world: World): Promise<void> {
   const { database } = world.backend;
   await world.run(async () => {

@@ -1,4 +1,4 @@
-/** The shapes of what is played: a scenario asks a question, its cases are the loads that answer it. */
+/** The shapes of a played load: a scenario asks a question, its cases are the loads that answer it. */
 import type { DeploymentClass } from "../local/functions/classes.js";
 import type { AlternativeName } from "./alternatives.js";
 import type { Arrivals } from "./load.js";
@@ -11,7 +11,7 @@ import type { Stream } from "./streams.js";
 export type Load =
   { inOne: number } | Arrivals | { idleMs: number } | { streams: readonly Stream[] };
 
-/** What a job is. */
+/** The shape of a job. */
 export interface Work {
   /** An action, or a mutation. For programs outside of Convex it makes no difference. */
   kind: "act" | "book";
@@ -25,7 +25,7 @@ export interface Work {
   saves?: boolean;
   /** Whether its handler, which is a mutation, or its callback patches the counter. Of streams only. */
   counts?: "handler" | "callback";
-  /** Whether the nth goes before others, where an alternative knows what that is. */
+  /** Whether the nth goes first, for an alternative with priorities. */
   isUrgent?: (n: number) => boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Fleet {
   filled?: number;
 }
 
-/** What goes wrong, once, so long after the first job comes. */
+/** A fault, once, so long after the first job comes. */
 export interface Fault {
   afterMs: number;
   /** So many programs are killed, as by `kill -9`. */
@@ -57,17 +57,17 @@ export interface Fault {
 
 /** One load, played by each alternative in a world of its own. */
 export interface Case {
-  /** What sets it apart within its scenario: "S256", "400/s". */
+  /** Its difference within its scenario: "S256", "400/s". */
   name: string;
   of: readonly AlternativeName[];
   class: DeploymentClass;
   load: Load;
   work: Work;
-  /** How many jobs may run at once, for those that bound it. */
+  /** How many jobs may run at once, for alternatives with a bound. */
   parallelism?: number;
   /**
-   * Settings of workpool's that are tried besides `parallelism`: where it is allowed many at once and much comes, fewer may
-   * be more, since its own functions find room. The best is shown.
+   * Further settings of workpool's besides `parallelism`: where it is allowed many at once and much comes, fewer may be
+   * more, since its own functions find room. The best is shown.
    */
   tries?: readonly number[];
   /** How many queues there are, where there are several: the load is of streams. */
@@ -80,24 +80,24 @@ export interface Case {
   isCrowded?: boolean;
   /** Played with so many seeds, from 1 on: figures are means over them, with the interval in which the mean is. */
   seeds?: number;
-  /** What has not ended so long after the last call was answered counts as lost. Defaults to half an hour. */
+  /** A job that has not ended so long after the last call was answered counts as lost. Defaults to half an hour. */
   patienceMs?: number;
-  /** For those that pull. */
+  /** For programs outside. */
   fleet?: Fleet;
   /** Into how many parts Conveyor's queue is split. Defaults to the product's default. */
   shards?: number;
-  /** The app's own mutation patches the counter as often, beside the jobs. */
+  /** The app's own mutation patches the counter as often, at the same time. */
   bumps?: Arrivals;
-  /** What callers do before they enqueue, in reads of about 5 ms. */
+  /** The callers' own work before they enqueue, in reads of about 5 ms. */
   reads?: number;
   /** So many jobs wait already; then only as many as the load has are waited for. */
   backlog?: number;
   fault?: Fault;
   /** So long after the jobs have come, all that have not begun are canceled. */
   cancelAfterMs?: number;
-  /** Figures are told apart by this. */
+  /** The key by which figures are split. */
   sort?: (n: number) => string;
-  /** Figures are of these stretches, and of nothing else: for what is to be compared with itself later on. */
+  /** Figures are of these stretches, and of nothing else: for a comparison of a run with itself later on. */
   windows?: readonly Window[];
   /** Where it stands on the axis along which its scenario grows. */
   size?: number;
@@ -112,11 +112,11 @@ export interface Window {
 
 export interface Scenario {
   title: string;
-  /** What it answers. */
+  /** The question that its cases answer. */
   question: string;
   cases: readonly Case[];
   /** The same, small: it shows that it runs, and nothing else. */
   smoke: readonly Case[];
-  /** What grows from case to case, as an axis says it. */
+  /** The quantity that grows from case to case, as an axis names it. */
   grows?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:claims`: claims by themselves. Against a queue as one would first write it, over a queue's past and future,
- * who meets whom, and how fast virtual time is. `--smoke` only shows that it runs.
+ * `npm run bench:claims`: claims by themselves. Against a queue as one would first write it, over a queue's past and
+ * future, conflicts between workers, and how fast virtual time is. `--smoke` only shows that it runs.
  */
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
@@ -26,7 +26,7 @@ const SCENARIOS: Record<string, (app: TestApp) => Promise<number>> = {
 await build();
 const table: Record<string, Record<string, number>> = {};
 for (const [name, run] of Object.entries(SCENARIOS)) {
-  // A backend of its own each: whoever worked before would still be taken for a colleague.
+  // A backend of its own each: an earlier worker would still be taken for a colleague.
   const app = await startApp();
   try {
     const cost = await measure(app, () => run(app));

@@ -1,6 +1,7 @@
 /**
- * Who meets whom: producers, each a job at a time, and worker processes with four jobs each, side by side in virtual time.
- * Of every mutation how often it ran, how often it lost to another's commit and ran again, and to whom.
+ * Conflicts of a fleet: producers, each a job at a time, and worker processes with four jobs each, side by side in
+ * virtual time. For every mutation the number of its runs, of the conflicts that it lost and retried after, and their
+ * winners.
  */
 import { api } from "../harness/app/convex/_generated/api.js";
 import { startVirtualApp } from "../harness/virtualApp.js";

@@ -1,4 +1,4 @@
-/** What a plain job costs over its life, and an hour with nothing to do: counts, in virtual time. */
+/** The cost of a plain job over its life, and of an hour with nothing to do: counts, in virtual time. */
 import { costOfJob, idleHour } from "../harness/cost.js";
 
 export async function costs({ smoke }: { smoke: boolean }): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Claimers drain a backlog side by side: Conveyor's claims, one and sixteen jobs a call, against a queue as one would
+ * Claimers drain a backlog side by side: Conveyor's claims, one and sixteen jobs per call, against a queue as one would
  * first write it (`first()` that is free, then patch).
  */
 import { ConvexHttpClient } from "convex/browser";
@@ -16,7 +16,7 @@ async function drainAlone(session: Session, first: Claimed, batch: number): Prom
   let jobs = first;
   while (jobs.length > 0 || (await session.hasWork())) {
     if (jobs.length === 0) {
-      // What is left is others': it may be taken once it has waited, and not by all at once.
+      // The rest belongs to other shards: it may be taken once it has waited, and not by all at once.
       await new Promise((resolve) => setTimeout(resolve, 50));
       jobs = (await session.claim(batch)).jobs;
       continue;
@@ -42,7 +42,7 @@ export async function conveyor(
     { length: options.claimers },
     (_, i) => new Session(app.url, token, `claimer-${i}`, "races"),
   );
-  // One after the other, so that what is measured is a fleet at work and not its arrival.
+  // One after the other, so that the figure is of a fleet at work and not of its arrival.
   const first: Claimed[] = [];
   for (const session of sessions) first.push((await session.claim(1)).jobs);
   const done = await Promise.all(

@@ -39,7 +39,7 @@ export async function measureEngine(
   rows: number,
   ms: number,
 ): Promise<{ rates: Record<Kind, number>; bytesPerDocument: number }> {
-  // No modelled latency: what is measured is the engine's own work.
+  // No modelled latency: the figure is of the engine's own work.
   const database = createDatabase(
     { ...wallEnvironment, pause: () => Promise.resolve(), spend: () => Promise.resolve() },
     { publishLatencyMs: 0 },
@@ -82,7 +82,7 @@ export async function measureEngine(
   return { rates, bytesPerDocument };
 }
 
-/** After a collection, so that it is what is kept. */
+/** After a collection, so that only live memory counts. */
 function heapUsed(): number {
   setFlagsFromString("--expose-gc");
   (vm.runInNewContext("gc") as () => void)();

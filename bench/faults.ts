@@ -1,4 +1,4 @@
-/** What goes wrong in the middle of a case: processes that die, and a scheduler that has no room. */
+/** Faults in the middle of a case: processes that die, and a scheduler that has no room. */
 import { makeFunctionReference } from "convex/server";
 import { CLASS_LIMITS } from "../local/functions/classes.js";
 import type { World } from "../local/virtual/world.js";
@@ -9,7 +9,7 @@ const occupy = makeFunctionReference<"mutation", { count: number; ms: number }, 
   "occupying:occupy",
 );
 
-/** Breaks what the case says, `afterMs` after the first job came. Resolves at once where it says nothing. */
+/** Causes the case's fault, `afterMs` after the first job came. Resolves at once where it has none. */
 export async function breakLater(
   world: World,
   { fault, class: of }: Case,

@@ -11,7 +11,7 @@ import { fill, scattered, type Kind } from "./engine.js";
 import { rate } from "./rate.js";
 
 export async function startFunctions(): Promise<Backend> {
-  // The largest class: what is measured is the backend and not a class's limits.
+  // The largest class: the figure is of the backend and not of a class's limits.
   const backend = await startBackend({
     port: 0,
     quiet: true,
@@ -69,7 +69,7 @@ export async function measureFunctions(
   };
 }
 
-/** Subscriptions that are outdated, run again and told to their client, in a second. */
+/** Subscriptions that are outdated, rerun and sent to their client, per second. */
 export async function measureSubscriptions(
   backend: Backend,
   options: { clients: number; watched: number; ms: number },

@@ -1,4 +1,4 @@
-/** What is kept of each run, a line of JSON each: the figures, and all that is needed to play it again. */
+/** The stored lines of each run, one line of JSON each: the figures, and all that is needed to play it again. */
 import type { AlternativeName } from "./alternatives.js";
 import type { ConflictStats, FunctionStats } from "../local/stats/types.js";
 import type { Figures } from "./figures/count.js";
@@ -19,7 +19,7 @@ export interface Task {
   /** With which it is played; or with how many, each in a run of its own. */
   seed?: number;
   seeds?: number;
-  /** Whether every function is to be told of. */
+  /** Whether the line has every function. */
   withFunctions?: boolean;
 }
 
@@ -34,18 +34,18 @@ export interface Line extends Omit<Task, "isSmoke" | "withFunctions" | "seed" | 
   conflicts?: ConflictStats[];
 }
 
-/** The case's own, in words where it has functions, and what the search for the best came to. */
+/** The case's own fields, in words where it has functions, and the result of the search for the best. */
 export interface Settings {
   class: string;
   seed: number;
   /** How many were played. The figures are means over them. */
   seeds?: number;
-  /** The commit of these sources, and the versions of what is compared. */
+  /** The commit of these sources, and the versions of the compared packages. */
   versions: Record<string, string>;
   load: unknown;
   work: unknown;
   parallelism?: number;
-  /** What was tried besides. */
+  /** Further settings that were tried. */
   tried?: number[];
   [other: string]: unknown;
 }

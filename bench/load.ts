@@ -1,10 +1,10 @@
-/** Loads in virtual time, for whatever is compared: when callers come, and what they were told. */
+/** Loads in virtual time, for any alternative: when callers come, and the answers to them. */
 import { makeFunctionReference } from "convex/server";
 import type { World } from "../local/virtual/world.js";
 
 /**
- * How callers come: so many at the same instant; one every so many milliseconds; or so many a second on average, each
- * independent of the others.
+ * How callers come: so many at the same instant; one every so many milliseconds; or so many per second on average, each
+ * independent of the rest.
  */
 export type Arrivals =
   { atOnce: number } | { everyMs: number; jobs: number } | { perSecond: number; seconds: number };

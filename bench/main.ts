@@ -1,11 +1,11 @@
 /**
- * `npm run bench`: Conveyor beside the alternatives, in one run: the same work, the same class, virtual time. Writes
- * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text` plays the
- * scenarios whose title has it, and keeps the other lines as they were; `--rest` goes on with a run that was stopped: it plays
- * what has no line of this commit; `--wall` plays the worker processes alone; `--report` plays nothing. For sweeps, which print
- * and write nothing: `--case text` and `--of workpool` take less, `--set LANE_WIDTH=16` plays with another constant of
- * `src/shared/pushLimits.ts`, `--seeds 1` plays as many seeds, and `--functions` tells what each function was called, and who
- * lost to whom.
+ * `npm run bench`: Conveyor and the alternatives, in one run: the same work, the same class, virtual time. Writes
+ * `results.jsonl`, `RESULTS.md` and the plots. `--smoke` only shows that it runs, and writes nothing; `--only text`
+ * plays the scenarios with this text in their titles, and keeps the other lines as they were; `--rest` goes on with a
+ * run that was stopped: it plays runs that have no line of this commit; `--wall` plays the worker processes alone;
+ * `--report` plays nothing. For sweeps, which print and write nothing: `--case text` and `--of workpool` take less,
+ * `--set LANE_WIDTH=16` plays with another constant of `src/shared/pushLimits.ts`, `--seeds 1` plays as many seeds, and
+ * `--functions` prints the calls of each function, and its conflicts with their winners.
  */
 import { parseArgs } from "node:util";
 import build from "../harness/build.js";
@@ -35,19 +35,19 @@ const { values } = parseArgs({
 });
 
 if (!values.report && !values.wall) await playChosen();
-// After all others, when the machine is quiet.
+// Last, when the machine is quiet.
 const isWhole = values.only === undefined && (values.smoke || !isSweep());
 if (values.wall || (!values.report && isWhole)) await playOnTheWall();
 if (values.report || !isSweep()) await writeReport(readLines(), readWall());
 
-/** What has a line of these sources. */
+/** Runs with a line of these sources. */
 function playedHere(): Set<string> {
   const { conveyor } = versions();
   const lines = readLines().filter(({ settings }) => settings.versions["conveyor"] === conveyor);
   return new Set(lines.map(runOf));
 }
 
-/** What is printed and not kept. */
+/** Runs that are printed and not kept. */
 function isSweep(): boolean {
   const takesLess = [values.of, values.case, values.seeds].some((one) => one !== undefined);
   return values.smoke || values.functions || values.set.length > 0 || takesLess;

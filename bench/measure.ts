@@ -1,4 +1,4 @@
-/** Counts what a scenario cost the backend: calls that the platform would bill, conflicts, errors. */
+/** Counts a scenario's cost for the backend: calls that the platform would bill, conflicts, errors. */
 import type { TestApp } from "../harness/testApp.js";
 
 export interface Cost {

@@ -1,7 +1,7 @@
 /**
- * For the apps of benchmarks: what a caller's own mutation does before it enqueues: reads that take time and meet nobody.
- * Each passes dead index entries of the table `pages`, which the cost model charges by round trips, so that few reads take
- * long.
+ * For the apps of benchmarks: a caller's own work in its mutation before it enqueues: reads that take time and conflict
+ * with nothing. Each passes dead index entries of the table `pages`, which the cost model charges by round trips, so
+ * that few reads take long.
  */
 import {
   defineTable,
@@ -12,7 +12,7 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 
-/** What the callers' own mutations read. Deleted before they run, and not written while they do. */
+/** The rows that callers' own mutations read. Deleted before they run, and not written while they do. */
 export const pages = defineTable({});
 
 export async function ownWork<DataModel extends GenericDataModel>(

@@ -1,4 +1,4 @@
-/** One load on one alternative, in a world of its own and in virtual time: how soon jobs ran, and what that cost. */
+/** One load on one alternative, in a world of its own and in virtual time: how soon jobs ran, and the cost of that. */
 import { makeFunctionReference } from "convex/server";
 import type { StatsSnapshot } from "../local/stats/types.js";
 import type { CostConstants } from "../local/virtual/costs.js";
@@ -25,47 +25,49 @@ export interface PlayOptions {
   constants?: Constants;
   /** Of the cost model. */
   costs?: Partial<CostConstants>;
-  /** What has not ended so long after the last caller was answered counts as lost. Defaults to half an hour. */
+  /** A job that has not ended so long after the last caller was answered counts as lost. Defaults to half an hour. */
   patienceMs?: number;
 }
 
 export interface Played {
-  /** That callers were told to be there; of a backlog as many as were waited for. */
+  /** Jobs with an answered enqueue; of a backlog as many as were waited for. */
   jobs: number;
   watched: Watched;
-  /** Until the last end was recorded: without what comes behind. */
+  /** Until the last end was recorded: without later upkeep. */
   busy: StatsSnapshot;
   /** Until all was at rest again. */
   stats: StatsSnapshot;
   told: Told;
-  /** Of what was written: payloads and results. */
+  /** Of the written bytes: payloads and results. */
   payloadBytes: number;
-  /** Written to keep what has ended. */
+  /** Bytes written to keep ended jobs. */
   keptBytes: number;
-  /** Jobs whose end was never recorded. */
+  /** Jobs without a recorded end. */
   lost: number;
   workers: Pick<Workers, "errors" | "byName">;
   occupancy: Sample[];
   windows: ({ window: Window } & Stretch)[];
-  /** When somebody asked for all to be canceled, and when that was answered. */
+  /** When the cancel of all was requested, and when it was answered. */
   canceled?: { askedAt: number; answeredAt: number };
-  /** What the app's own mutation was told beside the jobs. */
+  /** The answers of the app's own mutation. */
   bumped?: Told;
 }
 
 const SIDES: Record<"push" | "pull", Side> = { push, pull };
-/** So many functions may one mutation schedule: plain scheduling brings no more jobs by one, and so does nobody. */
+/**
+ * So many functions may one mutation schedule: plain scheduling brings no more jobs by one, and so does no alternative.
+ */
 const SCHEDULED_AT_ONCE = 1_000;
 /** The app's own mutation, which patches the counter. */
 export const BUMP = "counter:bump";
 const STEP_MS = 500;
 /** Nothing is written for so long: all wait. */
 const QUIET_MS = 5_000;
-/** Whoever is never quiet has had time to come to its ways: two minutes is longer than a lease, and than lanes linger. */
+/** A system that is never quiet has settled by then: two minutes is longer than a lease, and than lanes linger. */
 const SETTLING_MS = 120_000;
-/** Longer than it takes until all is counted, and sessions that are silent are told apart. */
+/** Longer than it takes until all is counted, and silent sessions no longer count as live. */
 const FORGOTTEN_MS = 20 * 60_000;
-/** More than a lease: whoever stops without a word has been noticed, and what is told behind has been told. */
+/** More than a lease: a session that stops without a word has been noticed, and later upkeep has been done. */
 const REST_MS = 90_000;
 /** No end is recorded for so much longer than the longest job takes: none will be. */
 const STILL_MS = 180_000;
@@ -149,7 +151,7 @@ async function prepare(
     await world.call(entry, { ...args });
     await settle(world);
   }
-  // What was told behind the job before has been done as well.
+  // The upkeep after the first job has been done as well.
   if ("idleMs" in one.load) await world.advance(FORGOTTEN_MS);
   if (one.backlog !== undefined) await preload(world, module, one, store);
   return workers;
@@ -235,7 +237,7 @@ async function recordedAll(
   }
 }
 
-/** What each stretch of time costs by itself. They follow one another. */
+/** The cost of each stretch of time by itself. They follow one another. */
 function watchWindows(
   world: World,
   windows: readonly Window[],

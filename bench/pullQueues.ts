@@ -45,7 +45,7 @@ for (const [queues, workers] of pairs) {
     runs.push({ played, figures: count("many", one, played) });
   }
   const line = lineOf(`${queues} × ${workers}`, runs);
-  // The whole takes minutes: what is known is shown.
+  // The whole takes minutes: finished lines are shown.
   console.error(line.join(" | "));
   lines.push(line);
   if (values.meetings) for (const { played } of runs) console.error(meetingsOf(played.stats));

@@ -1,6 +1,6 @@
 /**
- * How often something can be done in a second, one at a time. The best of several slices counts: whatever else the
- * machine does makes a slice slower and never faster.
+ * How often something can be done in a second, one at a time. The best of several slices counts: any other load of the
+ * machine makes a slice slower and never faster.
  */
 const WARM_UP = 50;
 const SLICES = 10;

@@ -1,4 +1,4 @@
-/** What a way to run jobs has to bring for a load to be played on it. */
+/** The parts of a side that a load is played on. */
 import type { AppBundle } from "../local/virtual/appBundle.js";
 import type { World } from "../local/virtual/world.js";
 import type { AlternativeName } from "./alternatives.js";
@@ -11,19 +11,19 @@ export interface Side {
   variables(one: Case, parallelism: number | undefined): Record<string, string>;
   /** The app's function that brings one job in, and the one that brings many. */
   entries(module: string, one: Case): { one: string; all: string };
-  /** Starts whoever works outside of Convex. */
+  /** Starts the workers outside of Convex. */
   start?(world: World, module: string, one: Case): Promise<Workers>;
 }
 
 /** Programs outside of Convex. */
 export interface Workers {
-  /** What they were told instead of an answer: `claim: …`. */
+  /** The errors that they got instead of an answer: `claim: …`. */
   errors: string[];
   /** How many jobs each began. */
   byName: Map<string, number>;
   /** The first so many end at once, in the middle of their work. */
   kill(count: number): void;
-  /** From now on, what they print counts. */
+  /** From now on, their output counts. */
   watch(watched: Watched): void;
 }
 

@@ -4,7 +4,7 @@ import type { Case, Work } from "./cases.js";
 import { arrivals, type Arrivals } from "./load.js";
 
 export interface Stream {
-  /** By what the figures of its jobs are told apart. */
+  /** The key by which the figures of its jobs are split. */
   sort?: string;
   /** The first of its queues. Defaults to 0. */
   first?: number;
@@ -41,11 +41,11 @@ type Streaming = Omit<Case, "of" | "load" | "work" | "queues"> & {
   streams: readonly Stream[];
   /** Whether the action of each job calls a mutation of the app. */
   saves?: boolean;
-  /** Who patches the counter beside the app. */
+  /** The function that patches the counter in addition to the app. */
   counts?: Work["counts"];
 };
 
-/** A case whose load these are. */
+/** A case with these loads. */
 export function streaming({ streams, saves, counts, ...one }: Streaming): Case {
   const areSorted = streams.some(({ sort }) => sort !== undefined);
   return {

@@ -8,12 +8,12 @@ import type { PlayedTask } from "./player.js";
 import { SCENARIOS } from "./scenarios/all.js";
 import { SENSITIVITY } from "./scenarios/sensitivity.js";
 
-/** What each constant of the cost model is multiplied by. */
+/** The factors of each constant of the cost model. */
 const FACTORS = [0.5, 2];
 
 export interface Chosen {
   isSmoke: boolean;
-  /** Scenarios whose title has this, and nothing else. */
+  /** Only scenarios with this in their titles. */
   only?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function tasksOf({ isSmoke, only }: Chosen): Task[] {
   });
 }
 
-/** `told` hears of each as it ends. Rejects with the first failure. */
+/** `told` receives each as it ends. Rejects with the first failure. */
 export async function playAll(
   tasks: readonly Task[],
   told: (task: Task, lines: Line[], seconds: number) => void,

@@ -21,7 +21,7 @@ function versionOf(folder: string): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** What a run writes, which changes nothing of the next. */
+/** The files that a run writes, which change nothing of the next. */
 const WRITTEN = ["*.jsonl", "*.md", "plots"].map((one) => `:(exclude)bench/${one}`);
 
 /** With a mark where something has changed since. */

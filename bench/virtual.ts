@@ -90,7 +90,7 @@ async function load(jobs: number): Promise<Measured> {
   return measured;
 }
 
-/** Long jobs: what is played is mostly beats and waiting. */
+/** Long jobs: the run is mostly beats and waiting. */
 async function longJobs(jobs: number, workMs: number): Promise<Measured> {
   const world = await fleet();
   const client = world.httpClient();

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:wake`: how an enqueue starts work inside Convex, in several ways, for callers whose own mutation is short
- * or long. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only those callers.
+ * `npm run bench:wake`: several ways in which an enqueue starts work inside Convex, for callers with a short or long
+ * mutation. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only callers
+ * of that length.
  */
 import { parseArgs } from "node:util";
 import { markdownTable } from "markdown-table";
@@ -24,7 +25,7 @@ for (const { title, caps, loads, owns } of values.smoke ? SMOKE : FULL) {
       for (const way of Object.keys(WAYS) as Way[]) {
         const played = await play({ way, load: given, own, caps });
         const line = { load, own: `${own.ms} ms`, ...lineOf(way, played) };
-        // The whole takes minutes: what is known is shown.
+        // The whole takes minutes: finished lines are shown.
         console.error(Object.values(line).join(" | "));
         lines.push(line);
       }

@@ -1,4 +1,4 @@
-/** What a run comes to: counts first, which no cost model touches, then times. */
+/** The result of a run: counts first, which no cost model touches, then times. */
 import type { Io } from "../../local/engine/types.js";
 import type { FunctionStats, StatsSnapshot } from "../../local/stats/types.js";
 import { ALTERNATIVES, isConveyor, type AlternativeName } from "../alternatives.js";
@@ -8,25 +8,25 @@ import { latencies, type Latencies } from "./latencies.js";
 import { mostAtOnce, used, type Used } from "./occupied.js";
 import { dollarsAMillion } from "./prices.js";
 
-/** Of one run, or of a stretch of it. All but the names are numbers; those of jobs are averages over them. */
+/** Of one run, or of a stretch of it. All but the names are numbers; figures of jobs are averages over them. */
 export interface Figures {
   jobs: number;
-  /** Billed calls a job beside the callers' own, */
+  /** Billed calls per job without the callers' own, */
   calls: number;
   /** all that are billed, the callers' own too, where there are several queues, */
   allCalls?: number;
-  /** and of the former what comes behind: Conveyor's janitor, roll-up and retention. */
+  /** and of the former the later upkeep: Conveyor's janitor, roll-up and retention. */
   callsBehind: number;
-  /** Documents and bytes a job of the app's and the component's own tables, the enqueue's too, */
+  /** Documents and bytes per job of the app's and the component's own tables, the enqueue's too, */
   documentsRead: number;
   documentsWritten: number;
   bytesRead: number;
   bytesWritten: number;
   /** the bytes written without payloads and results, */
   bareBytesWritten: number;
-  /** those that keep a job which has ended, payload and result with it: what forgets jobs does not write them, */
+  /** the bytes that keep an ended job, payload and result included, without deletions, */
   keptBytesWritten: number;
-  /** what of them comes behind, */
+  /** the later part of them, */
   documentsWrittenBehind: number;
   bytesWrittenBehind: number;
   documentsReadBehind: number;
@@ -34,7 +34,7 @@ export interface Figures {
   /** and of the scheduler's table. */
   systemDocumentsWritten: number;
   systemBytesWritten: number;
-  /** Attempts that lost to another commit, in 100 jobs: of callers, and of all others. */
+  /** Attempts that lost to another commit, in 100 jobs: of callers, and of all other functions. */
   callerConflicts: number;
   otherConflicts: number;
   /** Attempts of functions after the first, in 100 jobs, and of jobs. */
@@ -45,11 +45,11 @@ export interface Figures {
   workerErrors: number;
   /** Functions that found no permit in time. */
   refused: number;
-  /** Whose end was never recorded. */
+  /** Jobs without a recorded end. */
   lost: number;
   /** The most jobs that ran at one time. */
   atOnce: number;
-  /** What a million such jobs cost. */
+  /** The cost of a million such jobs. */
   dollarsAMillion: number;
 
   perSecond: number;
@@ -59,18 +59,18 @@ export interface Figures {
   callerMs: Latencies;
   /** Places and permits that were taken until the last end was recorded. */
   used: Used;
-  /** Where jobs are of several sorts, those of each. */
+  /** Where jobs are of several sorts, the figures of each. */
   sorts?: Record<string, { startMs: Latencies; doneMs: Latencies; jobs: number }>;
-  /** Of the app's own mutation beside the jobs: its tries that lost and its errors, in 100 calls, and how long a call took. */
+  /** Of the app's own mutation: its tries that lost and its errors, in 100 calls, and how long a call took. */
   own?: { calls: number; lost: number; errors: number; ms: Latencies };
-  /** Of those that were canceled: how many, how long it took to record, and how many began after the answer. */
+  /** Of canceled jobs: how many, how long it took to record, and how many began after the answer. */
   canceled?: { jobs: number; recordedMs: Latencies; beganAfter: number };
 }
 
-/** What Conveyor does for a job and between jobs; everything else of it comes behind. */
+/** Conveyor's functions for a job and between jobs; everything else of it comes behind. */
 const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneOnce:|laneStep:|execute:|lib:)/;
 
-/** What workers outside call is in the same module. */
+/** The functions for outside workers are in the same module. */
 const CALLERS = /:(act|book|enqueue|cancel)/;
 
 /** A stretch of a run, by itself. */
@@ -184,7 +184,7 @@ function between(from: Map<number, number>, to: Map<number, number>): Latencies 
   );
 }
 
-/** Only jobs whose end was recorded in the stretch. */
+/** Only jobs with an end recorded in the stretch. */
 function within(watched: Played["watched"], stretch: Stretch | undefined): Played["watched"] {
   if (stretch === undefined) return watched;
   const { from, to } = stretch;

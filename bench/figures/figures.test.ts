@@ -1,4 +1,4 @@
-/** What runs come to: percentiles, prices, and what is told of them. */
+/** The results of runs: percentiles, prices, and the texts about them. */
 import { expect, test } from "vitest";
 import type { Line } from "../lines.js";
 import { queueTargetsOf } from "../report/queueTargets.js";
@@ -16,7 +16,7 @@ test("latencies are the values that so many in 100 do not exceed, and nothing is
   expect(latencies([])).toEqual({ p50: 0, p95: 0, p99: 0, max: 0 });
 });
 
-test("a second of an action costs what 64 MiB cost for a second, and a call what a call costs", () => {
+test("a second of an action costs the same as 64 MiB for a second, and a call has a call's price", () => {
   const nothing = { calls: 0, ioBytes: 0, actionMs: 0 };
   expect(dollarsAMillion("s256", { ...nothing, actionMs: 1_000 })).toBeCloseTo(5.21, 2);
   expect(dollarsAMillion("s256", { ...nothing, calls: 1 })).toBeCloseTo(2, 6);
@@ -33,7 +33,7 @@ test("a dedicated class bills the CPU time of actions, and the compute of querie
   expect(dollarsAMillion("d1024", { ...measured, transactionMs: 1_000 })).toBeCloseTo(7.81, 2);
 });
 
-test("a job that ends as another begins does not run beside it", () => {
+test("a job that ends as another begins does not run at the same time", () => {
   const began = new Map([
     [1, 0],
     [2, 10],
@@ -59,7 +59,7 @@ const figures = (some: Partial<Figures>): Figures => {
 const line = (of: Line["of"], some: Partial<Figures>): Line =>
   ({ scenario: "One isolated job", case: "x", of, settings: {}, figures: figures(some) }) as Line;
 
-test("where an alternative is ahead is told, and where it is not, or by less than a twentieth, is not", () => {
+test("a figure with an alternative ahead is reported, and one by less than a twentieth is not", () => {
   const lines = [
     line("conveyor", { calls: 2, perSecond: 10 }),
     line("workpool", { calls: 1, perSecond: 10.4 }),

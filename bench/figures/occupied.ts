@@ -1,4 +1,4 @@
-/** How much of what a class allows was taken: jobs that ran at once, places of the scheduler, permits. */
+/** How much of a class's limits was taken: jobs that ran at once, places of the scheduler, permits. */
 import { CLASS_LIMITS, type DeploymentClass } from "../../local/functions/classes.js";
 import type { Watched } from "../watch/jobs.js";
 import type { Sample } from "../watch/occupancy.js";

@@ -1,8 +1,9 @@
 /**
- * What work costs in dollars, beyond what a plan includes, by the class that it runs on: function calls, database I/O and
- * compute, in Convex's own runtime. Prices as published at docs.convex.dev/production/state/limits (August 2026). Serverless
- * classes bill the time of actions; dedicated ones their CPU time instead, and also the compute of queries and mutations.
- * Left out: storage, of which what is kept is each app's choice, developers' seats, and the fee of a deployment.
+ * The cost of work in dollars, beyond a plan's included amounts, by the class that it runs on: function calls, database
+ * I/O and compute, in Convex's own runtime. Prices as published at docs.convex.dev/production/state/limits (August
+ * 2026). Serverless classes bill the time of actions; dedicated ones their CPU time instead, and also the compute of
+ * queries and mutations. Left out: storage, which depends on each app's retention, developers' seats, and the fee of a
+ * deployment.
  */
 import type { DeploymentClass } from "../../local/functions/classes.js";
 
@@ -10,7 +11,7 @@ interface Prices {
   plan: string;
   aMillionCalls: number;
   aGigabyteOfIo: number;
-  /** What time is billed, and what a gigabyte-hour of it costs. */
+  /** The time that is billed, and the price of a gigabyte-hour of it. */
   aGigabyteHour: Compute;
 }
 
@@ -48,7 +49,9 @@ export const PRICES: Record<DeploymentClass, Prices> = {
   d2048: DEDICATED,
 };
 
-/** Of an action outside of Node, in gigabytes. For a query or mutation it is an ASSUMPTION: what it takes is metered there. */
+/**
+ * Of an action outside of Node, in gigabytes. For a query or mutation it is an ASSUMPTION: its use is metered there.
+ */
 const GIGABYTES = 64 / 1_024;
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,4 @@
-/** Worker programs as real processes, against a real backend on this machine: what they print, and when. */
+/** Worker programs as real processes, against a real backend on this machine: their output, with its times. */
 import { spawn, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -81,7 +81,7 @@ export async function startFleet(name: AlternativeName, workers: number): Promis
   }
 }
 
-/** What a worker shows to be one. */
+/** The credential of a worker. */
 async function admit(backend: Backend, module: string, names: string[]): Promise<string> {
   const run = async (name: string, args: object): Promise<string> =>
     await convex(APP, ["run", name, JSON.stringify(args)], backend);

@@ -1,7 +1,7 @@
 /**
- * On the wall clock: the same worker programs as real processes, over HTTP and the sync protocol. Question: does what virtual
- * time says hold on a real machine, and how soon does a waiting process hear of a job? Only ratios mean anything: the backend,
- * the workers and the caller share this machine's cores.
+ * On the wall clock: the same worker programs as real processes, over HTTP and the sync protocol. Question: does
+ * virtual time hold on a real machine, and how soon does a waiting process hear of a job? Only ratios mean anything:
+ * the backend, the workers and the caller share this machine's cores.
  */
 import { PULL, type AlternativeName } from "../alternatives.js";
 import { latencies, type Latencies } from "../figures/latencies.js";
@@ -15,13 +15,13 @@ export interface WallLine {
   perSecond: number;
   /** From a caller's answer to the job's first line, in the process that has it, one job at a time. */
   wakeMs: Latencies;
-  /** What workers were told instead of an answer. */
+  /** The errors that workers got instead of an answer. */
   errors: number;
 }
 
 const WORK_MS = 20;
 const PATIENCE_MS = 120_000;
-/** Between two jobs of which each wakes somebody. */
+/** Between two jobs of which each wakes a worker. */
 const PAUSE_MS = 250;
 
 export async function playProcesses({ isSmoke }: { isSmoke: boolean }): Promise<WallLine[]> {

@@ -10,7 +10,7 @@ import { note, type Watched } from "../watch/jobs.js";
 
 const PULL = path.join(root, "bench/pull");
 const SECRET = "a secret";
-/** Programs start one after the other, so that what is measured is not their arrival. */
+/** Programs start one after the other, so that the figure is not of their arrival. */
 const START_GAP_MS = 5;
 
 export const pull: Side = {
@@ -62,7 +62,7 @@ export const pull: Side = {
   },
 };
 
-/** What a worker shows to be one. */
+/** The credential of a worker. */
 async function admit(world: World, module: string, names: string[]): Promise<string> {
   if (module === "farm") await world.call("farm:admit", { apiKeys: names });
   if (module !== "conveyor" && module !== "many") return SECRET;

@@ -26,7 +26,7 @@ const KEPT = path.join(root, "node_modules/.cache/conveyor/variants");
 const CONSTANTS = "dist/shared/pushLimits.js";
 const MOUNTS = `${QUEUES_APP}/convex/mounts.ts`;
 
-/** What a copy has changed: a file, and its numbers by name. */
+/** The changes of a copy: a file, and its numbers by name. */
 type Changes = Readonly<Record<string, Constants>>;
 
 export function benchApp(constants: Constants): Promise<AppBundle> {

@@ -1,4 +1,4 @@
-/** What each function of a run was called, and who lost to whom: for whoever asks why. */
+/** The calls of each function of a run, and its conflicts with their winners: for questions about a figure's cause. */
 import type { Line } from "../lines.js";
 
 export function calledOf({ functions = {}, conflicts = [], of }: Line): string {

@@ -1,4 +1,4 @@
-/** `RESULTS.md`: what was measured, of what, and how; made of the lines alone. */
+/** `RESULTS.md`: the subject, the way and the results of the measurements; made of the lines alone. */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { format, resolveConfig } from "prettier";
@@ -91,7 +91,7 @@ function section(scenario: Scenario, lines: readonly Line[]): string {
   ].join("\n\n");
 }
 
-/** In one line what the case is. */
+/** The case in one line. */
 function settingsOf({ settings }: Line): string {
   const {
     class: of,

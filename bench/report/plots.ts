@@ -1,4 +1,4 @@
-/** Plots of a scenario: figures by alternative, over what grows, or side by side. */
+/** Plots of a scenario: figures by alternative, over the growing quantity, or in bars. */
 import * as Plot from "@observablehq/plot";
 import { JSDOM } from "jsdom";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ interface Point {
   value: number;
 }
 
-/** Writes them, and gives their names by what they show. */
+/** Writes them, and returns their names by their figures. */
 export function plotScenario(scenario: Scenario, lines: readonly Line[]): [string, string][] {
   const { document } = new JSDOM("").window;
   const folder = path.join(BENCH, "plots");
@@ -91,7 +91,7 @@ function pointOf(
   };
 }
 
-/** Where lines end: one text for those that end so close to each other that two would cover one another. */
+/** Where lines end: one text for ends that are so close to each other that two would cover one another. */
 function endsOf(points: readonly Point[]): Point[] {
   const last = [...new Map(points.map((point) => [point.series, point])).values()];
   const near = NEAR_PART * Math.max(...points.map(({ value }) => value));

@@ -1,4 +1,4 @@
-/** Tables of the scenarios of several queues: what one asks of many seeds, each figure with its interval. */
+/** Tables of the scenarios of several queues: the figures of a question to many seeds, each with its interval. */
 import { markdownTable } from "markdown-table";
 import type { Line } from "../lines.js";
 import { labelOf, short } from "./said.js";

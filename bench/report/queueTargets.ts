@@ -1,4 +1,4 @@
-/** What Conveyor is to reach where there are several queues. */
+/** Conveyor's targets where there are several queues. */
 import type { Figures } from "../figures/count.js";
 import type { Latencies } from "../figures/latencies.js";
 import type { Line } from "../lines.js";
@@ -72,7 +72,7 @@ export function queueTargetsOf(lines: readonly Line[]): Target[] {
 const allCallsOf = ({ allCalls }: Figures): number => allCalls!;
 const p95Of = ({ where, startMs }: Row) => ({ where, value: startMs.p95 });
 
-/** A row for each sort of jobs, but of those that wait for one another anyway. */
+/** A row for each sort of jobs, but for sorts that wait for one another anyway. */
 function rowsOf(line: Line, theirs: Figures | undefined): Row[] {
   const { figures, scenario, case: name, settings } = line;
   const where = `${scenario}, ${name}`;

@@ -1,4 +1,4 @@
-/** The lines that were kept, and what replaces them. */
+/** The lines that were kept, and their replacements. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
@@ -9,7 +9,7 @@ import { SENSITIVITY } from "../scenarios/sensitivity.js";
 export const BENCH = path.join(root, "bench");
 const FILE = path.join(BENCH, "results.jsonl");
 
-/** In the order of the scenarios. What is of none any more is left out. */
+/** In the order of the scenarios. A line of a removed scenario is left out. */
 export function readLines(): Line[] {
   if (!existsSync(FILE)) return [];
   return inOrder(
@@ -28,7 +28,7 @@ export function keep(lines: readonly Line[]): void {
   writeFileSync(FILE, text.join(""));
 }
 
-/** What tells a run from all others. */
+/** The identity of a run. */
 export function runOf({
   scenario,
   case: name,

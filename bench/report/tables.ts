@@ -57,7 +57,7 @@ export function tablesOf(lines: readonly Line[]): string {
   return [...cases].map(([title, of]) => `#### ${title}\n\n${tableOf(of)}\n`).join("\n");
 }
 
-/** What is of one case. */
+/** The table of one case. */
 export function tableOf(lines: readonly Line[]): string {
   if (lines.every(({ settings }) => settings["queues"] !== undefined)) return queueTablesOf(lines);
   return [table(lines, COUNTS), table(lines, TIMES), sortsOf(lines), cancelsOf(lines)]
@@ -102,7 +102,7 @@ function withBehind(all: number, behind: number): string {
 }
 
 const kb = (bytes: number): string => short(bytes / 1_000);
-/** Nothing takes no time: of what was measured, none came while it was. */
+/** Nothing takes no time: none of these jobs came during the measurement. */
 const times = ({ p50, p95, p99 }: Latencies): string =>
   p99 === 0 ? "—" : `${p50} / ${p95} / ${p99}`;
 const taken = ({ mean, most, of }: Taken): string => `${short(mean)}, ${most} of ${of}`;

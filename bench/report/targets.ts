@@ -1,4 +1,4 @@
-/** What Conveyor is to reach, and whether it does: each with the figures that say so. */
+/** Conveyor's targets, and whether it meets them: each with its figures. */
 import type { AlternativeName } from "../alternatives.js";
 import type { Figures } from "../figures/count.js";
 import type { Case } from "../cases.js";
@@ -156,8 +156,8 @@ function judged(
 }
 
 /**
- * Calls, documents and bytes at the largest backlog, against those at the smallest: without what comes behind, since a roll-up
- * every ten seconds falls into so short a time or does not, and counts what has ended, however much still waits.
+ * Calls, documents and bytes at the largest backlog, against the smallest: without later upkeep, since a roll-up every
+ * ten seconds falls into so short a time or does not, and counts ended jobs, however many still wait.
  */
 function backlogTarget(lines: readonly Line[], of: AlternativeName): Target {
   const side = of === "pulled" ? "pull" : "push";

@@ -1,4 +1,4 @@
-/** Whether what was promised holds for all values. */
+/** Whether a promise holds for all values. */
 import type { Figures } from "../figures/count.js";
 import type { Line } from "../lines.js";
 import { short } from "./said.js";
@@ -7,7 +7,7 @@ export interface Target {
   promise: string;
   /** `undefined`: it was not played. */
   isMet: boolean | undefined;
-  /** What was measured. */
+  /** The measured values. */
   measured: string;
 }
 

@@ -1,4 +1,4 @@
-/** What real processes did: ratios, since the rest is the machine's. */
+/** The figures of real processes: ratios, since the rest is the machine's. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { markdownTable } from "markdown-table";

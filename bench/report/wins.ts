@@ -61,7 +61,7 @@ function sayOf(
   const best = more ? Math.max(...values) : Math.min(...values);
   const better = others.filter((line) => {
     const value = of(line.figures);
-    // None of those that were measured came while it was.
+    // None of these jobs came during the measurement.
     if (name.endsWith(" ms") && value === 0) return false;
     const [ahead, behind] = more ? [value, best] : [best, value];
     return ahead > behind * MARGIN && ahead - behind >= least;

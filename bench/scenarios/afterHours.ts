@@ -1,7 +1,7 @@
 /**
- * After hours of work. Question: does a queue become dearer or slower as it runs? What is deleted or moved leaves dead index
- * entries behind, which whoever scans from the start passes. One stream, five a second, compared with itself: its second
- * minute, and the last of an hour.
+ * After hours of work. Question: does a queue become dearer or slower as it runs? Deleted and moved rows leave dead
+ * index entries behind, which a scan from the start passes. One stream, five per second, compared with itself: its
+ * second minute, and the last of an hour.
  */
 import type { Case, Scenario } from "../cases.js";
 

@@ -1,8 +1,8 @@
 /**
- * A backlog, from a thousand jobs to a million. Question: does a job become dearer or slower because many others wait? So many
- * wait already; then two thousand are worked off and measured. A million scheduled functions that are all due take the local
- * backend more than 10 GB and half an hour: plain scheduling is played up to a hundred thousand, where it shows already what
- * grows.
+ * A backlog, from a thousand jobs to a million. Question: does a job become dearer or slower because many more wait? So
+ * many wait already; then two thousand are run and measured. A million scheduled functions that are all due take the
+ * local backend more than 10 GB and half an hour: plain scheduling is played up to a hundred thousand, which already
+ * shows the growth.
  */
 import type { Case, Scenario } from "../cases.js";
 

@@ -1,7 +1,7 @@
 /**
- * A thousand jobs at once. Question: how soon is a burst worked off, what does it cost, and do callers get in each other's
- * way? Brought by one mutation; or by a mutation each, at the same instant, of callers whose own work takes longer and
- * longer: the longer a mutation runs, the more it can conflict.
+ * A thousand jobs at once. Question: how soon is a burst drained, at which cost, and do callers conflict with each
+ * other? Brought by one mutation; or by a mutation each, at the same instant, of callers with longer and longer work of
+ * their own: the longer a mutation runs, the more it can conflict.
  */
 import { PUSH, PUSH_AND_INLINE } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

@@ -1,6 +1,6 @@
 /**
- * Somebody cancels all that waits: a thousand jobs of a minute of which ten run, two seconds after they came. Question: how long
- * does it take, what does it cost, and does anything begin all the same?
+ * A cancel of all waiting jobs: a thousand jobs of a minute of which ten run, two seconds after they came. Question:
+ * how long does it take, at which cost, and does any job begin all the same?
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

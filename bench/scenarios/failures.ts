@@ -1,6 +1,6 @@
 /**
- * Attempts that fail. Question: what do retries cost? One attempt in ten throws, and is tried again after a quarter of a second,
- * doubling, up to five attempts.
+ * Attempts that fail. Question: how much do retries cost? One attempt in ten throws, and is tried again after a quarter
+ * of a second, doubling, up to five attempts.
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

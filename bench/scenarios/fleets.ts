@@ -1,7 +1,7 @@
 /**
- * From one worker outside of Convex to a thousand, on one queue, each with one job at a time. Question: does a larger fleet do
- * more, up to what the class allows, and does anybody get an error? A backlog of short jobs; then one job a second for a
- * fleet that waits: how many are woken for it, and what does that cost?
+ * From one worker outside of Convex to a thousand, on one queue, each with one job at a time. Question: does a larger
+ * fleet do more, up to the class's limits, and does any worker get an error? A backlog of short jobs; then one job per
+ * second for a fleet that waits: how many are woken for it, and at which cost?
  */
 import { PULL } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";
@@ -11,7 +11,7 @@ const fleetOf = (workers: number, of: "s16" | "s256", jobs: number): Case => ({
   ...{ load: { inOne: jobs }, work: { kind: "act", ms: 20 } },
   ...{ fleet: { workers, concurrency: 1 }, size: workers },
 });
-/** So much that what counts is how they work, and not how they come and go; the others would take hours. */
+/** So much that the figure is of their work, and not of their arrival; the other cases would take hours. */
 const longer = (workers: number, of: "s16" | "s256"): Case => {
   const { size: _size, ...one } = fleetOf(workers, of, LONGER * workers);
   const name = `${workers} workers, ${LONGER} jobs for each, ${of.toUpperCase()}`;

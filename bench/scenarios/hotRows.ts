@@ -1,6 +1,6 @@
 /**
- * A row that everything wants: each job's handler, or its callback, patches a counter, and the app's own mutation does so as
- * often. Question: does a job begin and end as soon as by others, while the app's mutation loses no more tries?
+ * A contended row: each job's handler, or its callback, patches a counter, and the app's own mutation does so as often.
+ * Question: does a job begin and end as soon as with the alternatives, while the app's mutation loses no more tries?
  */
 import type { Case, Scenario } from "../cases.js";
 import { small, streaming } from "../streams.js";
@@ -9,7 +9,7 @@ interface Load {
   counts: "handler" | "callback";
   class: "s16" | "s256";
   queues: number;
-  /** Jobs a second, into any of the queues; and as many of the app's own calls. */
+  /** Jobs per second, into any of the queues; and as many of the app's own calls. */
   perSecond: number;
   seconds?: number;
 }

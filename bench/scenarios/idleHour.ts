@@ -1,6 +1,4 @@
-/**
- * Nothing. Question: what does an idle hour cost, with nobody there, and with workers that wait?
- */
+/** Nothing. Question: how much does an idle hour cost, without workers, and with workers that wait? */
 import type { Case, Scenario } from "../cases.js";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /**
- * One job now and then. Question: what does a job cost where nothing else goes on, and how long after the commit that brings
- * it does it begin? Everything is asleep when it comes, and goes to sleep again.
+ * One job now and then. Question: how much does a job cost where nothing else goes on, and how long after its commit
+ * does it begin? Everything is asleep when it comes, and goes to sleep again.
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

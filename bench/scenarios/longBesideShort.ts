@@ -1,6 +1,6 @@
 /**
- * Jobs of minutes, and short ones beside them: in the same queue, or in one of their own. Question: do short jobs begin as
- * soon as without the long ones, and what does that cost? Every job's action calls a mutation of the app.
+ * Jobs of minutes, and short ones at the same time: in the same queue, or in one of their own. Question: do short jobs
+ * begin as soon as without the long ones, and at which cost? Every job's action calls a mutation of the app.
  */
 import type { Case, Scenario } from "../cases.js";
 import { small, streaming, type Stream } from "../streams.js";

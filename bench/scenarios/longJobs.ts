@@ -1,6 +1,6 @@
 /**
- * Jobs of a minute, one a second, on the smallest class. Question: how many run at once where the scheduler has eight places,
- * and what does it cost to keep them alive?
+ * Jobs of a minute, one per second, on the smallest class. Question: how many run at once where the scheduler has eight
+ * places, and at which cost are they kept alive?
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

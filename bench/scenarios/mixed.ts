@@ -1,6 +1,6 @@
 /**
- * Short jobs among long ones: nine of ten take 10 ms, and one takes a minute. Question: do short jobs wait behind long ones
- * while there is room, and what does it cost to keep long ones?
+ * Short jobs among long ones: nine of ten take 10 ms, and one takes a minute. Question: do short jobs wait behind long
+ * ones while there is room, and at which cost are long ones kept?
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

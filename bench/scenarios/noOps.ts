@@ -1,6 +1,6 @@
 /**
- * Jobs that do nothing. Question: how many a second can each way get through at most, and what does its own work cost? What is
- * measured is the overhead alone.
+ * Jobs that do nothing. Question: how many jobs per second does each way reach at most, and how much does its own work
+ * cost? The figures are of the overhead alone.
  */
 import { PUSH, PUSH_AND_INLINE } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

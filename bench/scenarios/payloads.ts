@@ -1,6 +1,6 @@
 /**
- * Large payloads. Question: how often is a payload read and written on its way through the queue? Ten jobs a second, each with
- * so much to carry.
+ * Large payloads. Question: how often is a payload read and written on its way through the queue? Ten jobs per second,
+ * each with so much to carry.
  */
 import type { Case, Scenario } from "../cases.js";
 

@@ -1,7 +1,7 @@
 /**
- * Urgent jobs under overload: one job in twenty goes before others, and half as much again comes as can be done. Question: how
- * long does an urgent job wait, and what do the others pay? workpool and plain scheduling know no priorities: there every job
- * waits its turn.
+ * Urgent jobs under overload: one job in twenty goes first, and half as much again comes as can be done. Question: how
+ * long does an urgent job wait, and at which price for the rest? workpool and plain scheduling know no priorities:
+ * there every job waits its turn.
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

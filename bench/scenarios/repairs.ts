@@ -1,6 +1,6 @@
 /**
  * Processes that die with jobs in hand, and a scheduler that has no room meanwhile. Question: how soon is a lost job done, and
- * what do the jobs notice that were not lost? A tenth of a fleet of sixty is killed; the machine of all running actions is lost;
+ * how much slower are the other jobs? A tenth of a fleet of sixty is killed; the machine of all running actions is lost;
  * the app's own scheduled actions fill the scheduler for minutes.
  */
 import { PULL, PUSH } from "../alternatives.js";

@@ -1,6 +1,6 @@
 /**
- * How far what is said of times hangs on the cost model. Question: is Conveyor ahead, or behind, whatever a read, a commit or a
- * start may really cost? Three small loads are played again with each constant halved and doubled. Counts hardly change.
+ * How far the times depend on the cost model. Question: is Conveyor ahead, or behind, for any real cost of a read, a
+ * commit or a start? Three small loads are played again with each constant halved and doubled. Counts hardly change.
  */
 import type { Case, Scenario } from "../cases.js";
 

@@ -1,6 +1,7 @@
 /**
- * Many short jobs, one after another, with room to spare. Question: what does a job of 20 ms cost, and how soon does it begin,
- * where hundreds come in a second? The hard case for whoever keeps the state of each in rows that others read.
+ * Many short jobs, one after another, with room to spare. Question: how much does a job of 20 ms cost, and how soon
+ * does it begin, where hundreds come per second? The hard case for an alternative that keeps the state of each job in
+ * shared rows.
  */
 import { PUSH_AND_INLINE } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

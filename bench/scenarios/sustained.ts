@@ -1,6 +1,6 @@
 /**
- * Load that lasts. Question: how long do jobs wait where half of what may run is taken, and where nearly all of it is? Twenty
- * at once of 400 ms each are fifty a second: half of that, and 95 in 100.
+ * Load that lasts. Question: how long do jobs wait at half of the concurrency limit, and near all of it? Twenty at once
+ * of 400 ms each are fifty a second: half of that, and 95 in 100.
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

@@ -1,6 +1,6 @@
 /**
- * Producers and workers at once: callers bring jobs, one each, while a fleet works them off. Question: do those who enqueue and
- * those who claim get in each other's way?
+ * Producers and workers at once: callers bring jobs, one each, while a fleet drains them. Question: do enqueues and
+ * claims conflict with each other?
  */
 import { PULL } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

@@ -1,6 +1,6 @@
 /**
- * A trickle: about one job a second, at times that nobody knows. Question: what does it cost to be woken again and again,
- * and does a job that comes shortly after another begin later? Nobody is ever busy, and nobody is idle for long.
+ * A trickle: about one job per second, at random times. Question: how much does it cost to be woken again and again,
+ * and does a job that comes shortly after another begin later? No alternative is ever busy, and none is idle for long.
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";

@@ -1,5 +1,5 @@
 /**
- * Jobs that wait for somebody else: actions of a second each, as a call of a slow API is. Question: how many run at once on a
+ * Jobs that wait for I/O: actions of a second each, as a call of a slow API is. Question: how many run at once on a
  * small deployment, which schedules eight functions at a time, and on a large one?
  */
 import { PUSH_AND_INLINE } from "../alternatives.js";

@@ -1,6 +1,6 @@
 /**
- * Workers outside of Convex that serve many queues, with little to do: twelve jobs a second in all. Question: does a worker
- * pay for queues that are empty, and do the workers meet?
+ * Workers outside of Convex that serve many queues, with little to do: twelve jobs per second in all. Question: does a
+ * worker pay for queues that are empty, and do the workers conflict?
  */
 import type { Case, Scenario } from "../cases.js";
 import type { Played } from "../play.js";

@@ -1,4 +1,4 @@
-/** One load in one way, in virtual time: who met whom, what callers and jobs waited, what it cost. */
+/** One load in one way, in virtual time: conflicts, waits of callers and jobs, cost. */
 import path from "node:path";
 import { root } from "../../harness/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
@@ -9,11 +9,12 @@ import { WAYS, type Own, type Way } from "./scenarios.js";
 const APP = path.join(root, "bench/wake/app");
 const OWN_WORK = path.join(root, "bench/ownWork.ts");
 /**
- * Rows up to which the batches of a read grow. The platform's 8 would make looks dearer from job to job: the product skips
- * what is dead with cursors, which this app has not. With 256 they grow by a round trip each time that the dead double.
+ * Rows up to which the batches of a read grow. The platform's 8 would make scans dearer from job to job: the product
+ * skips dead entries with cursors, which this app has not. With 256 they grow by a round trip each time that the dead
+ * double.
  */
 const LARGEST_GROWN_BATCH = 256;
-/** Longer than any load here takes to be worked off. */
+/** Longer than any load here takes to be drained. */
 const PATIENCE_MS = 180_000;
 const STEP_MS = 500;
 
@@ -27,7 +28,7 @@ export interface Scenario {
 
 export interface Played {
   callers: number;
-  /** How often a caller's mutation ran in vain, by whom it lost to. */
+  /** How often a caller's mutation ran in vain, by the winner of the conflict. */
   conflicts: { callers: number; wakes: number; turns: number };
   /** Callers that got an error: after five conflicts, */
   gaveUp: number;
@@ -119,7 +120,7 @@ async function prepare(world: World, caps: number[]): Promise<void> {
   world.stats.reset();
 }
 
-/** Until all is done and all sleep: that it comes to this is what either handshake is for. Gives what jobs waited. */
+/** Until all is done and all sleep: each handshake exists for that. Returns the waits of the jobs. */
 async function comeToRest(world: World, made: number): Promise<number[]> {
   const deadline = world.now() + PATIENCE_MS;
   let rest = await world.call("setup:rest");

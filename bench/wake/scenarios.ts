@@ -1,4 +1,4 @@
-/** What is compared, and under which load. */
+/** The compared ways, and their loads. */
 import type { Arrivals } from "../load.js";
 
 export const WAYS = {
@@ -9,7 +9,7 @@ export const WAYS = {
 } as const;
 export type Way = keyof typeof WAYS;
 
-/** What callers do before they enqueue takes so long on average: so many reads of 5 ms each. */
+/** The callers' own work takes so long on average: so many reads of 5 ms each. */
 export interface Own {
   ms: number;
   reads: number;
@@ -24,7 +24,7 @@ export interface Part {
   owns: Own[];
 }
 
-/** As many lanes as all queues together are to have on class S16: half of what it schedules at once. */
+/** As many lanes as all queues together are to have on class S16: half of the functions that it schedules at once. */
 const CAPS = [3, 3, 2, 2];
 
 /** Ten jobs at once are 50 a second. */

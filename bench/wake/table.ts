@@ -1,4 +1,4 @@
-/** What was played, as lines of a markdown table. */
+/** The played loads, as lines of a markdown table. */
 import { latencies } from "../figures/latencies.js";
 import { short } from "../report/said.js";
 import type { Played } from "./play.js";

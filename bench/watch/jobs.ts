@@ -1,6 +1,6 @@
 /**
- * What a run says of its jobs: their functions log when they begin and end, and callers' mutations what they brought in.
- * Nothing of it is a call or a write, so that no alternative pays for being watched.
+ * The facts of a run's jobs: their functions log when they begin and end, and callers' mutations log their enqueued
+ * jobs. Nothing of it is a call or a write, so that no alternative pays for being watched.
  */
 import type { Core } from "../../local/backend.js";
 
@@ -19,7 +19,7 @@ export interface Watched {
   actionMs: number;
 }
 
-/** A job has begun or ended, by what its worker says. */
+/** A job has begun or ended, by its worker's output. */
 export function note(watched: Watched, what: "began" | "ended", n: number, at: number): void {
   if (what === "ended") watched.ended.set(n, at);
   else if (watched.began.has(n)) watched.again += 1;

@@ -1,13 +1,13 @@
-/** How many places and permits are taken over time: looked at now and then, by nobody who pays for it. */
+/** How many places and permits are taken over time: sampled now and then, outside of the measured costs. */
 import type { Occupancy } from "../../local/functions/types.js";
 import type { World } from "../../local/virtual/world.js";
 
 export interface Sample extends Occupancy {
-  /** Milliseconds from the first look. */
+  /** Milliseconds from the first sample. */
   at: number;
 }
 
-/** Looks until it is told to stop, at first every 50 ms; then ever more seldom, so that no more than 2,000 are kept. */
+/** Samples until it is stopped, at first every 50 ms; then ever more seldom, so that no more than 2,000 are kept. */
 export function watchOccupancy(world: World): { stop: () => Sample[] } {
   const from = world.now();
   let everyMs = 50;

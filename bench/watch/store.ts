@@ -1,6 +1,6 @@
 /**
- * What commits say of jobs: when a job's end was recorded, and how many bytes of what was written are payloads and results,
- * which no alternative can save.
+ * The facts of jobs in commits: when a job's end was recorded, and how many of the written bytes are payloads and
+ * results, which no alternative can save.
  */
 import { getConvexSize, getDocumentSize, type Value } from "convex/values";
 import type { StoredCommit, StoredWrite } from "../../local/engine/store.js";
@@ -27,8 +27,8 @@ const ENDS = ["succeeded", "failed", "canceled", "timedOut"];
 
 export class WatchingStore extends MemoryStore {
   /**
-   * When the commit was made that says of a job that it has ended, where only commits say so: of Conveyor, and of workpool,
-   * which forgets it then. All others log it.
+   * When the commit was made that records a job's end, where only commits show it: of Conveyor, and of workpool, which
+   * forgets it then. All other alternatives log it.
    */
   readonly recorded = new Map<number, number>();
   payloadBytes = 0;

@@ -1,4 +1,4 @@
-/** What the app's modules export, by name. */
+/** The exports of the app's modules, by name. */
 import { anyApi, type ApiFromModules } from "convex/server";
 import type * as conveyor from "../app/convex/conveyor.js";
 import type * as farm from "../app/convex/farm.js";

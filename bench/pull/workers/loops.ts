@@ -3,16 +3,16 @@
  * until nothing is left, and then waits for the subscription to say that there is work.
  *
  * Measured with the farm on class S16, 300 jobs of 20 ms in one mutation, unless it says otherwise:
- * - subscribed all the time: as many jobs/s, 3.9 calls a job instead of 3.0 with 64 workers, since the query runs again
- *   with every claim. Asking before every claim, as the text has it, costs a way to the backend and back besides: 16 jobs/s
- *   instead of 18 with 4 workers;
+ * - subscribed all the time: as many jobs/s, 3.9 calls per job instead of 3.0 with 64 workers, since the query reruns
+ *   with every claim. Asking before every claim, as the text has it, costs one more way to the backend and back: 16
+ *   jobs/s instead of 18 with 4 workers;
  * - mutations over the socket: 6.2 jobs/s instead of 7.8 with 1 worker, 34 instead of 39 with 64, and two documents more
- *   of the system's for each job. No conflict is told to the program then: the client connects anew and sends it again;
- * - the circular queue looking every second: as many jobs/s, and half a second later from idle; each worker that waits
- *   calls once a second;
- * - between a claim that failed and the next (`insist`), jobs/s with 64 workers, and with 1,000 and 200 jobs: always a
- *   second 38 and 1.4; doubling from 250 ms to 10 s 38 and 3.4; from half a second to half a minute 38 and 4.9; from a
- *   second to half a minute 36 and 5.6.
+ *   of the system's for each job. The program gets no conflict then: the client connects anew and sends it again;
+ * - the circular queue with a poll every second: as many jobs/s, and half a second later from idle; each worker that
+ *   waits calls once per second;
+ * - between a claim that failed and the next (`insist`), jobs/s with 64 workers, and with 1,000 and 200 jobs: always
+ *   one second 38 and 1.4; doubling from 250 ms to 10 s 38 and 3.4; from half a second to half a minute 38 and 4.9;
+ *   from a second to half a minute 36 and 5.6.
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import type { FunctionReference } from "convex/server";
@@ -22,15 +22,15 @@ type Mutation<Reply> = FunctionReference<"mutation", "public", any, Reply>;
 
 export interface Pattern<Job extends { work: Work }> {
   hasWork: FunctionReference<"query", "public", any, boolean>;
-  /** What identifies this worker, in every call. */
+  /** The worker's identity, in every call. */
   caller: Record<string, string>;
   claim: Mutation<Job | null>;
   /** Says that a job is still worked on. */
   beat: Mutation<null>;
   end: Mutation<null>;
-  /** What names a job in both. */
+  /** The job's identity in both. */
   of: (job: Job) => Record<string, string>;
-  /** Looks by itself when nothing was said for so long. Defaults to never. */
+  /** Polls after so long without news. Defaults to never. */
   lookEveryMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What all workers share: the work itself, and what they print of it, by which the measurement knows. */
+/** The common part of all workers: the work itself, and the printed lines that the measurement reads. */
 
 export interface Work {
   n: number;
@@ -11,7 +11,7 @@ export async function work({ n, ms }: Work): Promise<void> {
   console.log(`ended ${n}`);
 }
 
-/** A call came back with an error, whatever becomes of it. */
+/** A call came back with an error, even where it is repeated. */
 export function failed(call: string, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   console.log(`error ${call}: ${message.replaceAll("\n", " ")}`);
@@ -24,7 +24,7 @@ export const sleep = (ms: number): Promise<void> =>
 const pause = (times: number): Promise<void> =>
   sleep(Math.min(30_000, 500 * 2 ** times) * (0.5 + Math.random() / 2));
 
-/** Until it is answered. What workers tell at an end may come twice. */
+/** Until it is answered. The reports of ends may come twice. */
 export async function insist<Reply>(name: string, call: () => Promise<Reply>): Promise<Reply> {
   for (let times = 0; ; times++) {
     try {

@@ -1,4 +1,4 @@
-/** The builders, typed by this app's schema, and what all alternatives share. */
+/** The builders, typed by this app's schema, and the parts that all alternatives share. */
 import type { ComponentApi } from "convex-conveyor/_generated/component.js";
 import {
   anyApi,
@@ -26,7 +26,7 @@ export const query: QueryBuilder<DataModel, "public"> = queryGeneric;
 export const vWork = v.object({ n: v.number(), ms: v.number(), pad: v.optional(v.string()) });
 export type Work = Infer<typeof vWork>;
 
-/** How long whoever has a job may be silent before it is anybody's again: the same for all. */
+/** How long a worker with a job may be silent before the job is free again: the same for all. */
 export const LEASE_MS = 60_000;
 
 export const app = anyApi as unknown as {

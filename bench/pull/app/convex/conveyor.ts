@@ -1,4 +1,7 @@
-/** Conveyor: a queue for workers outside, with the defaults of the product unless a sweep says otherwise, and what workers call. */
+/**
+ * Conveyor: a queue for workers outside, with the defaults of the product unless a sweep says otherwise, and the
+ * workers' functions.
+ */
 import { Conveyor } from "convex-conveyor";
 import { v } from "convex/values";
 import { components, entries, vWork } from "./builders.js";

@@ -1,17 +1,17 @@
 /**
- * The llama-farm pattern, "Implementing work stealing with a reactive database", in its plain form. What its text says, and
- * is done here:
+ * The llama-farm pattern, "Implementing work stealing with a reactive database", in its plain form. From its text, and
+ * done here:
  * - a table of jobs with a status, an index over status and time of the last update, the worker and the janitor;
  * - workers subscribe to a query without arguments that only says whether anything is pending, so that all share an answer;
- * - to claim is a mutation that takes the first that is pending, writes down who has it, and schedules a janitor;
- * - a worker has a key of its own, by which every call of it looks it up;
+ * - to claim is a mutation that takes the first that is pending, stores its worker, and schedules a janitor;
+ * - a worker has a key of its own, by which every call of it finds its row;
  * - while it works it says so now and then: the old janitor is canceled and a new one scheduled;
- * - the janitor marks the job as timed out, and nobody tries it again.
+ * - the janitor marks the job as timed out, and it is not tried again.
  *
  * Where it says nothing: the janitor of a job that ends is canceled, since a janitor in vain is a call more for each job;
- * the janitor comes after the same time as the lease of the others; an end that is told twice counts once, so that workers
- * may repeat the call. Queues in parts, and what to claim in the subscription's answer, are told of as a more sophisticated
- * form. Nothing here fails, so what is tried again is left out.
+ * the janitor comes after the same time as the lease of the other alternatives; a repeated end counts once, so that
+ * workers may repeat the call. The text names queues in parts, and jobs in the subscription's answer, as a more
+ * sophisticated form. Nothing here fails, so retries are left out.
  */
 import { v, type GenericId } from "convex/values";
 import {
@@ -115,6 +115,6 @@ async function workerOf(ctx: MutationCtx, apiKey: string) {
     .query("farmWorkers")
     .withIndex("by_key", (range) => range.eq("apiKey", apiKey))
     .unique();
-  if (worker === null) throw new Error("Nobody has this key.");
+  if (worker === null) throw new Error("This key is unknown.");
   return worker._id;
 }

@@ -1,16 +1,16 @@
 /**
- * The circular queue, "Distribution of Circular Queued Work in Node.js", in its plain form on Convex. What its text says,
- * and is done here:
- * - all items are rows, and those that are active are worked on in the order of who waits longest;
- * - workers fetch work themselves, when they have room, by one atomic step that marks the first item that is free, or
- *   whose claim is old enough to have failed, as theirs;
+ * The circular queue, "Distribution of Circular Queued Work in Node.js", in its plain form on Convex. From its text,
+ * and done here:
+ * - all items are rows, and active items are worked on in the order of their waiting time;
+ * - workers fetch work themselves, when they have room, by one atomic step that marks as theirs the first item that is
+ *   free, or that has a claim old enough to have failed;
  * - the work done, the item is free again, at the end.
  *
- * Its one `UPDATE` is a mutation here. "Free, or claimed long ago, and the oldest of those" is one range of one index: an
- * item has a place in time, which is when it was put at the end, and, while somebody has it, when that claim is too old.
- * Where it says nothing: an item has so many turns, here one, and is not active when it has had them; the claim is too old
- * after the same time as the lease of the others, and is renewed while a worker works, so that long work is not done
- * twice; an end that is told twice counts once. Its workers reach the database itself: here they show a secret.
+ * Its one `UPDATE` is a mutation here. "Free, or claimed long ago, and the oldest of them" is one range of one index:
+ * an item has a place in time: when it was put at the end, and, while it is claimed, when that claim is too old. Where
+ * it says nothing: an item has so many turns, here one, and is not active when it has had them; the claim is too old
+ * after the same time as the lease of the other alternatives, and is renewed while a worker works, so that long work is
+ * not done twice; a repeated end counts once. Its workers reach the database itself: here they show a secret.
  */
 import { v } from "convex/values";
 import { entries, LEASE_MS, mutation, query, type MutationCtx, type Work } from "./builders.js";
@@ -21,7 +21,7 @@ async function insert(ctx: MutationCtx, work: Work): Promise<void> {
 
 export const { enqueue, enqueueAll } = entries({ one: insert });
 
-/** Whether one is free. When claims grow old is no change: workers also look by themselves. */
+/** Whether one is free. When claims grow old is no change: workers also poll. */
 export const hasWork = query({
   args: {},
   handler: async (ctx) => {

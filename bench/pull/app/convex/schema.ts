@@ -1,4 +1,4 @@
-/** What the two patterns keep. Conveyor's tables are its own. */
+/** The tables of the two patterns. Conveyor's tables are its own. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 import { vWork } from "./builders.js";
@@ -15,11 +15,11 @@ export default defineSchema({
     ),
     lastUpdate: v.number(),
     worker: v.optional(v.id("farmWorkers")),
-    /** What ends it if its worker says nothing more. */
+    /** Ends it if its worker says nothing more. */
     janitor: v.optional(v.id("_scheduled_functions")),
   }).index("by_status", ["status", "lastUpdate"]),
 
-  /** Who may work. Read by every call of a worker, and not written meanwhile. */
+  /** The authorized workers. Read by every call of a worker, and not written meanwhile. */
   farmWorkers: defineTable({ apiKey: v.string() }).index("by_key", ["apiKey"]),
 
   /** A row an item. Written when it comes, when it is claimed, when its worker says that it is alive, and when it is put back. */
@@ -29,7 +29,7 @@ export default defineSchema({
     active: v.boolean(),
     /** How often it is still to be worked on. */
     turns: v.number(),
-    /** Its place in the ring: when it was put at the end; while somebody has it, when that lease is over. */
+    /** Its place in the ring: when it was put at the end; while it is claimed, when that lease is over. */
     dueAt: v.number(),
     worker: v.optional(v.string()),
   }).index("by_place", ["active", "dueAt"]),

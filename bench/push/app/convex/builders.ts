@@ -31,7 +31,7 @@ export const vWork = v.object({
   failing: v.optional(v.number()),
 });
 export type Work = Infer<typeof vWork>;
-/** What the job is: an action, or a mutation. */
+/** The kind of the job: an action, or a mutation. */
 export type Kind = "act" | "book";
 
 type Task = Work & { task: string; attempt?: number };
@@ -59,11 +59,11 @@ export const components = componentsGeneric() as unknown as {
   workpool: WorkpoolComponent;
 };
 
-/** How many jobs may run at once, for whoever bounds that: told by the measurement. */
+/** How many jobs may run at once, for alternatives with a bound: set by the measurement. */
 export const parallelism = Number(process.env.PARALLELISM ?? 10);
 
-/** How attempts that fail are followed by others, where any fail: the same for all. */
+/** The retry rule of failed attempts, where any fail: the same for all. */
 export const retry = { maxAttempts: 5, initialBackoffMs: 250, base: 2 };
 export const retries = process.env.RETRIES !== undefined;
-/** Whether somebody may want to cancel: whoever has to keep something for that does. */
+/** Whether a cancel may come: an alternative that has to keep something for that does. */
 export const cancels = process.env.CANCELS !== undefined;

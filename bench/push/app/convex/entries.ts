@@ -4,7 +4,7 @@ import { mutation, vWork, type Kind, type MutationCtx, type Work } from "./build
 import { ownWork } from "./own.js";
 
 interface Alternative {
-  /** `isUrgent`: to go before others, where there is such a thing. */
+  /** `isUrgent`: to go first, where there are priorities. */
   one(ctx: MutationCtx, kind: Kind, work: Work, isUrgent: boolean): Promise<unknown>;
   all(ctx: MutationCtx, kind: Kind, works: Work[]): Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-/** The queue whose jobs run in their lane's own process, and the lane. */
+/** The queue with jobs in their lane's own process, and the lane. */
 import { Conveyor } from "convex-conveyor";
 import { app, components, parallelism, vWork } from "./builders.js";
 import { workNoted } from "./work.js";

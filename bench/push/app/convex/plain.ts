@@ -22,7 +22,7 @@ export const { act, book, actAll, bookAll } = entries({
   },
 });
 
-/** As many as one mutation can: whoever wants all canceled calls until it is done. */
+/** As many as one mutation can: a caller that wants all canceled repeats it until it is done. */
 export const cancelAll = mutation({
   handler: async (ctx) => {
     const tasks = await ctx.db

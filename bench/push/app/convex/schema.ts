@@ -1,10 +1,10 @@
-/** What plain scheduling needs to be asked about, and what callers read. */
+/** The rows by which plain scheduling answers questions, and the rows that callers read. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 import { pages } from "../../../ownWork.js";
 
 export default defineSchema({
-  /** A row a job: written by who enqueues it, and when it has ended. */
+  /** A row a job: written by its enqueue, and when it has ended. */
   tasks: defineTable({
     status: v.union(
       v.literal("pending"),
@@ -12,7 +12,7 @@ export default defineSchema({
       v.literal("failed"),
       v.literal("canceled"),
     ),
-    /** What is to be canceled, and what it is the job of, where somebody may want to. */
+    /** The function to cancel, and its job, where a cancel may come. */
     run: v.optional(v.id("_scheduled_functions")),
     n: v.optional(v.number()),
   }).index("status", ["status"]),

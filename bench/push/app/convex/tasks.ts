@@ -1,4 +1,4 @@
-/** What plain scheduling runs: the job, and the note of how it ended, or another attempt. */
+/** The function of plain scheduling: the job, and the note of how it ended, or another attempt. */
 import { v, type GenericId } from "convex/values";
 import { app, internalAction, internalMutation, retries, retry, vWork } from "./builders.js";
 import { booked, work } from "./work.js";

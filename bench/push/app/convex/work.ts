@@ -1,4 +1,4 @@
-/** The jobs themselves. What they log is what the measurement knows of them: it costs no alternative a call or a write. */
+/** The jobs themselves. The measurement reads only their log lines: it costs no alternative a call or a write. */
 import { internalAction, internalMutation, vWork, type Work } from "./builders.js";
 
 export const act = internalAction({

@@ -26,7 +26,7 @@ export const internalAction: ActionBuilder<DataModel, "internal"> = internalActi
 /** One job: its number, and how long it takes. */
 export const vWork = v.object({ n: v.number(), ms: v.number() });
 export type Work = Infer<typeof vWork>;
-/** What the job is: an action, or a mutation. */
+/** The kind of the job: an action, or a mutation. */
 export type Kind = "act" | "book";
 
 interface App {
@@ -44,7 +44,7 @@ interface App {
 }
 export const app = anyApi as unknown as App;
 
-/** Beside Conveyor the workpools, by number: `workpool7`. */
+/** Besides Conveyor the workpools, by number: `workpool7`. */
 export const components = componentsGeneric() as unknown as {
   conveyor: ComponentApi<"conveyor">;
 } & Record<string, WorkpoolComponent>;
@@ -54,5 +54,8 @@ export const queues = Number(process.env.QUEUES ?? 1);
 export const parallelism = Number(process.env.PARALLELISM ?? 10);
 /** Whether the action of a job calls a mutation of the app. */
 export const saves = process.env.SAVES !== undefined;
-/** Who patches the counter beside the app: the handler of a job that is a mutation, or each job's callback. */
+/**
+ * The function that patches the counter in addition to the app: the handler of a job that is a mutation, or each job's
+ * callback.
+ */
 export const counts = process.env.COUNTS as "handler" | "callback" | undefined;

@@ -12,7 +12,7 @@ import {
 } from "./builders.js";
 import { count } from "./counter.js";
 
-/** What else the callbacks of each are given. */
+/** Further arguments of the callbacks of each. */
 const others = Object.fromEntries(
   ["id", "queue", "outcome", "attempt", "name", "worker", "workId", "result"].map((field) => [
     field,
@@ -38,7 +38,7 @@ export async function work<DataModel extends GenericDataModel>(
   console.log(`ended ${n}`);
 }
 
-/** What a job has found out. */
+/** A job's finding. */
 export const save = internalMutation({
   args: { n: v.number() },
   handler: async (ctx, { n }) => {
@@ -57,7 +57,10 @@ export const book = internalMutation({
   },
 });
 
-/** The callback, of Conveyor with the payload and of workpool with a context: a job's end is told when this has committed. */
+/**
+ * The callback, of Conveyor with the payload and of workpool with a context: a job's end counts when this has
+ * committed.
+ */
 export const told = internalMutation({
   args: { payload: v.optional(vWork), context: v.optional(vWork), ...others },
   handler: async (ctx, { payload, context }) => {

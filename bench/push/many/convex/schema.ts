@@ -1,4 +1,4 @@
-/** What plain scheduling needs to be asked about, and what jobs write. */
+/** The rows by which plain scheduling answers questions, and the rows that jobs write. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
 

@@ -1,4 +1,4 @@
-/** Claiming: by point reads, so that of two who want one job the second to commit runs again. */
+/** Claiming: by point reads, so that of two claims of one job the second to commit retries. */
 import type { GenericId } from "convex/values";
 import type { Job, Writer } from "./builders.js";
 
@@ -17,7 +17,7 @@ export async function claim(db: Writer, candidates: JobId[], max: number): Promi
   return taken;
 }
 
-/** When it committed. For looks and measurements: it is not exact. */
+/** When it committed. For scans and measurements: it is not exact. */
 export function millis(commitTs: Job["seq"]): number {
   return Number(commitTs) / 1e6;
 }

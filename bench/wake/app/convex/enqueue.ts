@@ -1,4 +1,4 @@
-/** Four ways for a caller to see to it that somebody takes its job. */
+/** Four ways for a caller to ensure that its job is taken. */
 import { v } from "convex/values";
 import { app, internalQuery, mutation, type MutationCtx, type Reader } from "./builders.js";
 import type { Way } from "./gate.js";
@@ -7,8 +7,8 @@ import { ownWork } from "./own.js";
 const args = { reads: v.number(), lanes: v.number() };
 
 /**
- * The gate is looked at without depending on it. A stale "quiet" schedules a wake too many, which harms nobody; a stale
- * "busy" would lose the job, so it is read for real.
+ * The gate is read from a snapshot, without depending on it. A stale "quiet" schedules a wake too many, which does no
+ * harm; a stale "busy" would lose the job, so it is read for real.
  */
 export const glancing = mutation({
   args,
@@ -20,7 +20,7 @@ export const glancing = mutation({
   },
 });
 
-/** The gate is read for real: a caller runs again whenever it changes meanwhile. */
+/** The gate is read for real: a caller retries whenever it changes meanwhile. */
 export const depending = mutation({
   args,
   handler: async (ctx, { reads, lanes }) => {
@@ -30,7 +30,10 @@ export const depending = mutation({
   },
 });
 
-/** As `glancing`, but who saw a busy gate depends on the door, which is shut some time after the gate was turned. */
+/**
+ * As `glancing`, but a caller that saw a busy gate depends on the door, which is shut some time after the gate was
+ * turned.
+ */
 export const announced = mutation({
   args,
   handler: async (ctx, { reads, lanes }) => {

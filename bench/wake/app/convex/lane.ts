@@ -7,9 +7,9 @@ import type { Answer } from "./turn.js";
 
 /** How long a job takes. */
 const JOB_MS = 200;
-/** How long a lane with room waits before it looks again, and one with nothing to do before it leaves. */
+/** How long a lane with room waits before it polls again, and one with nothing to do before it leaves. */
 const WAIT_MS = 100;
-/** Looks between the turning of the gate and the shutting of the door, after 100, 200 and 400 ms. */
+/** Polls between the turning of the gate and the shutting of the door, after 100, 200 and 400 ms. */
 const ANNOUNCEMENTS = 3;
 
 export const run = internalAction({

@@ -1,2 +1,2 @@
-/** What callers do before they enqueue. */
+/** The callers' own work before they enqueue. */
 export { alone, deletePages, ownWork, writePages } from "../../../ownWork.js";

@@ -1,4 +1,4 @@
-/** What the measurement prepares and what it reads afterwards. */
+/** The measurement's preparation, and its later reads. */
 import { v } from "convex/values";
 import { internalMutation, internalQuery } from "./builders.js";
 import { millis } from "./claim.js";

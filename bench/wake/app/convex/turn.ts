@@ -1,10 +1,10 @@
 /**
- * A lane's turn: what has finished is completed, as many are claimed as there is room for, and whoever has nothing left
- * goes to sleep, in one transaction. It says what the lane does next.
+ * A lane's turn: finished jobs are completed, as many are claimed as there is room for, and a lane without jobs goes to
+ * sleep, in one transaction. Its answer is the lane's next step.
  *
  * A lane woken by wakes leaves only under a quiet gate, read for real: as long as it is quiet, every enqueue that commits
- * has scheduled a wake. Under a busy one it turns it first and looks once more, in a new transaction, for what came
- * before. A lane woken by callers reads all pending jobs for real before it sleeps.
+ * has scheduled a wake. Under a busy one it turns it first and scans once more, in a new transaction, for earlier jobs.
+ * A lane woken by callers reads all pending jobs for real before it sleeps.
  */
 import { v, type Infer } from "convex/values";
 import { app, internalMutation, internalQuery, type MutationCtx } from "./builders.js";
@@ -24,15 +24,15 @@ const vTurn = v.object({
   finished: v.array(v.object({ job: v.id("jobs"), startedAt: v.number() })),
   /** It had room, has waited, and nothing of its own has ended. */
   waited: v.boolean(),
-  /** It has turned the gate, and callers had time to commit what relies on it. */
+  /** It has turned the gate, and callers that rely on it had time to commit. */
   announced: v.boolean(),
-  /** Nobody relies on it any more, by its own last turn. */
+  /** No caller relies on it any more, by its own last turn. */
   turned: v.boolean(),
 });
 type Turn = Infer<typeof vTurn>;
 /**
- * Wait until a job ends; or at most a little; or longer and longer, with the gate turned; or look again at once, with
- * nobody relying on it; or leave.
+ * Wait until a job ends; or at most a little; or longer and longer, with the gate turned; or scan again at once, with
+ * no caller relying on it; or leave.
  */
 export type Next = "work" | "wait" | "announced" | "again" | "leave";
 export interface Answer {
@@ -51,7 +51,7 @@ export const run = internalMutation({
     const sight = { n, room, youngToo: waited || turned };
     const seen: Seen = await ctx.runQuery(app.turn.look, sight, { useStaleSnapshot: true });
     const jobs = await claim(ctx.db, seen.pending, room);
-    // Those that came while the gate was busy have no wake of their own.
+    // Jobs that came while the gate was busy have no wake of their own.
     if (turned && seen.pending.length > room)
       await ctx.scheduler.runAfter(0, app.wake.run, { way: turn.way });
     if (jobs.length === room) return { jobs, next: "work" };
@@ -92,9 +92,9 @@ async function sleep({ db }: MutationCtx, lane: Turn["lane"]): Promise<Next> {
 }
 
 const vSeen = v.object({
-  /** Of its own shard, then of the others, one more than there is room for. */
+  /** Of its own shard, then of the other shards, one more than there is room for. */
   pending: v.array(v.id("jobs")),
-  /** No lane sleeps, so that jobs are left to those that look by themselves. */
+  /** No lane sleeps, so that jobs are left to lanes that poll. */
   othersCount: v.boolean(),
 });
 type Seen = Infer<typeof vSeen>;

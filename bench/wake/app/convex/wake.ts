@@ -1,6 +1,6 @@
 /**
- * The wake: looks, without depending on it, at pending jobs and sleeping lanes, and starts lanes with the jobs, each
- * with as many as it takes before the next is woken.
+ * The wake: reads pending jobs and sleeping lanes from a snapshot, and starts lanes with the jobs, each with as many as
+ * it takes before the next is woken.
  */
 import { v, type GenericId, type Infer } from "convex/values";
 import { app, internalMutation, internalQuery, type MutationCtx } from "./builders.js";
@@ -11,7 +11,7 @@ export const run = internalMutation({
   args: { way: vWay },
   handler: async (ctx, { way }) => {
     const gate = await readGate(ctx.db, way);
-    // Then all lanes are awake and look again; the first that leaves changes the gate, and this runs again.
+    // Then all lanes are awake and poll; the first that leaves changes the gate, and this retries.
     if (gate.gate.state === "busy" && isReliedOn(gate)) return;
     const seen: Seen = await ctx.runQuery(app.wake.look, {}, { useStaleSnapshot: true });
     let waiting = seen.pending;
@@ -38,7 +38,7 @@ async function start(
   await scheduler.runAfter(0, app.lane.run, { lane: _id, n, cap, way, jobs });
 }
 
-/** All lanes are read for real: one that goes to sleep meanwhile makes this run again. */
+/** All lanes are read for real: a lane that goes to sleep meanwhile makes this retry. */
 async function leaveToLanes(
   { db }: MutationCtx,
   gate: Awaited<ReturnType<typeof readGate>>,
