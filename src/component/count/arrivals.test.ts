@@ -24,7 +24,7 @@ async function ring(world: World): Promise<void> {
   });
 }
 
-/** Has what has ended counted, and goes. */
+/** Has the ended jobs counted, and goes. */
 async function rollUp(world: World): Promise<void> {
   await world.t.run((ctx) => ensureUpkeep(ctx as never, "tiles", Date.now()));
   const { _id, generation } = (await world.all("timers")).find(({ kind }) => kind === "rollUp")!;
@@ -172,7 +172,7 @@ describe("the count of new jobs", () => {
     expect(await world.all("arrived")).toEqual([]);
   });
 
-  test("goes when nothing is left; what is too new to be counted is waited for, ten minutes where it is little", async () => {
+  test("goes when nothing is left; a job too new to be counted is waited for, ten minutes where there are few", async () => {
     const world = await newWorld();
     await world.enqueue();
     await ring(world);
@@ -204,7 +204,7 @@ describe("the count of new jobs", () => {
     expect(await total(world)).toBe(2);
   });
 
-  test("where nothing ends, a sweep sees to it, and an app's cron", async () => {
+  test("where nothing ends, a sweep counts new jobs, and an app's cron does", async () => {
     const world = await newWorld({ leaseMs: 10 * MINUTE });
     await world.enqueue();
     await world.worker("a").claim();

@@ -1,4 +1,6 @@
-/** Whoever ends a job sees to it that it is counted, and then deleted, also where its queue is never used again. */
+/**
+ * A transaction that ends a job ensures that it is counted, and then deleted, also where its queue is never used again.
+ */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { QUEUES_MAX, type QueueConfig } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -17,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Nobody leases or ends anything any more. */
+/** Nothing is leased or ended any more. */
 async function checkCounted(world: World, count: number): Promise<void> {
   await world.advance(2 * MINUTE);
   const minutes = await world.all("minutes");
@@ -49,12 +51,12 @@ async function inAnotherQueue(
   Object.assign(world.queue, declared);
 }
 
-/** A worker finds nothing in its own queue, and takes over one whose leases have just run out. */
+/** A worker finds nothing in its own queue, and takes over one with leases that have just run out. */
 async function takeOver(world: World): Promise<void> {
   await inAnotherQueue(world, {}, () => world.worker("other").claim());
 }
 
-/** Sweeps go on, and look at that queue. */
+/** Sweeps go on, and check that queue. */
 async function keepSweeping(world: World): Promise<void> {
   await inAnotherQueue(world, { leaseMs: HOUR, timeoutMs: HOUR }, async () => {
     await world.enqueue();
@@ -74,7 +76,7 @@ describe.each([
     await checkCounted(world, 1);
   });
 
-  test("since somebody had asked for it, and the worker is gone", async () => {
+  test("since its cancel had been requested, and the worker is gone", async () => {
     const world = await newWorld({ maxResets: 3, retention: RETENTION });
     await before(world);
     const id = await world.enqueue();
@@ -117,7 +119,7 @@ describe("a job that is ended without its worker", () => {
   });
 });
 
-describe("a job whose outcome was recorded", () => {
+describe("a job with a recorded outcome", () => {
   test("before its worker was lost with another, which a claim of another queue takes over", async () => {
     const world = await newWorld({ maxResets: 3, retention: RETENTION });
     await world.enqueueBatch([1, 2]);
@@ -156,7 +158,7 @@ describe("a job whose outcome was recorded", () => {
   });
 });
 
-test("a job that a claim finds to have expired, before anybody comes for it", async () => {
+test("a job that a claim finds to have expired, before its alarm rings", async () => {
   const world = await newWorld({ retention: RETENTION });
   const id = await world.enqueue({}, { expiresAfterMs: SECOND });
   vi.setSystemTime(Date.now() + SECOND);
@@ -165,7 +167,7 @@ test("a job that a claim finds to have expired, before anybody comes for it", as
   await checkCounted(world, 1);
 });
 
-test("jobs that somebody cancels, one and many", async () => {
+test("jobs that are canceled, one and many", async () => {
   const world = await newWorld({ retention: RETENTION });
   const [one] = await world.enqueueBatch([1, 2, 3]);
   await world.cancel(one!);

@@ -16,7 +16,7 @@ import {
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
 import { takeWithin } from "../rows/rowBytes.js";
 
-/** A queue that nothing was ever put into has no jobs: a page may watch it before its first. */
+/** A queue that never had a job has no jobs: a page may subscribe to it before its first. */
 export async function counts(
   ctx: QueryCtx,
   queue: string,
@@ -27,12 +27,12 @@ export async function counts(
   return await countEach(ctx.db, queue, STATUSES, limit);
 }
 
-/** What the counts of one queue read at most: jobs with long errors are 6 KB each. */
+/** The reads of one queue's counts at most: jobs with long errors are 6 KB each. */
 const COUNTED_BYTES = 3 * 2 ** 20;
 
 /**
- * How many jobs are in each of these statuses, counted up to `limit`, or as far as fits: all of them together read as much as
- * one transaction leaves them, and what one does not need is the others'.
+ * How many jobs are in each of these statuses, counted up to `limit`, or as far as fits: all of them together read as
+ * much as one transaction leaves them, and a status leaves its unused share to the next.
  */
 export async function countEach<S extends Status>(
   db: DatabaseReader,

@@ -1,6 +1,6 @@
 /**
  * Finished jobs in the order in which they finished: `seq` is the finish time in commit order, so that a key which was
- * passed once is never needed again. Only a `retry` takes a row out, and none ever comes in below what was seen.
+ * passed once is never needed again. Only a `retry` takes a row out, and none ever comes in below a key that was seen.
  */
 import { ORDER_BY_COMMIT, type FinishedStatus } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -28,8 +28,8 @@ export async function finishedFrom(
 }
 
 /**
- * What else has the key of the last of these: jobs whose callers began in the same instant, and that one commit has ended.
- * They are as many as a transaction ends at most, which is a hundred or two.
+ * The other jobs with the key of the last of these: jobs of callers that began in the same instant, and that one commit
+ * has ended. They are as many as a transaction ends at most, which is a hundred or two.
  */
 export async function tiedWithLast(
   db: DatabaseReader,

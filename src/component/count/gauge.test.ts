@@ -56,7 +56,7 @@ async function keepBusy(world: World, rounds: number): Promise<void> {
 }
 
 describe("the gauge of a quiet queue", () => {
-  test("is of now: what is enqueued is in it at once", async () => {
+  test("is current: a new job is in it at once", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
     await world.enqueue(3, { runAfter: MINUTE });
@@ -96,7 +96,7 @@ describe("the gauge of a quiet queue", () => {
 });
 
 describe("the gauge of a busy queue", () => {
-  test("is a row that the roll-up rewrites, and what it said then, until it says something else", async () => {
+  test("is a row that the roll-up rewrites, and its content, until the next write", async () => {
     const world = await newWorld();
     await keepBusy(world, 2);
     const kept = (await row(world))!;
@@ -123,7 +123,7 @@ describe("the gauge of a busy queue", () => {
     expect(await gauge(world)).toMatchObject({ at: Date.now(), counts: { pending: { count: 3 } } });
   });
 
-  test("is not taken from a row whose roll-up has died", async () => {
+  test("is not taken from a row with a dead roll-up", async () => {
     const world = await newWorld();
     await keepBusy(world, 2);
     await world.t.run(async (ctx) => {

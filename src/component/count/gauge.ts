@@ -1,13 +1,14 @@
 /**
- * The gauge: how a queue stands, for pages. Of a busy queue it is a row that the roll-up rewrites every ten seconds: a
- * subscription runs again with that row, and however many look, the jobs are counted once. Of a quiet one it is read from the
- * jobs themselves, exact and live.
+ * The gauge: a queue's state, for pages. Of a busy queue it is a row that the roll-up rewrites every ten seconds: a
+ * subscription is invalidated with that row, and the jobs are counted once for any number of pages. Of a quiet one it
+ * is read from the jobs themselves, exact and live.
  *
- * Handshake: a roll-up that goes says in the row that it is no longer kept. So a subscription that reads the row alone is
- * told of both changes. One that finds a row whose roll-up has died takes no notice of it.
+ * Handshake: a roll-up that goes says in the row that it is no longer kept. So a subscription that reads the row alone
+ * is notified of both changes. One that finds a row with a dead roll-up ignores it.
  *
- * Looks (`look`, for the roll-up): up to 1,000 jobs of each status, and how the queue moves. Reads for real, and writes
- * (`keepGauge`): the queue's row in `gauges`. Conflicts with: no call but another run of the same roll-up. The queries write nothing.
+ * Snapshot reads (`readGauge`, for the roll-up): up to 1,000 jobs of each status, and the queue's flow. Reads for real,
+ * and writes (`keepGauge`): the queue's row in `gauges`. Conflicts with: no call but another run of the same roll-up.
+ * The queries write nothing.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -53,14 +54,14 @@ import { countsOf, rowsBetween } from "./periodRows.js";
 import { findQueue } from "../rows/queues.js";
 
 type Row = Doc<"gauges">;
-/** What a row, or a look at the jobs, says of a queue. */
+/** The content of a row, or of a read of the jobs. */
 type Reading = Pick<Row, "at" | "counts" | "perMinute" | "movement" | "oldestPendingAt">;
 
-// --- For who looks ------------------------------------------------------------------------------
+// --- For pages ---------------------------------------------------------------------------------------
 
 /**
- * How a queue stands. A page may watch one that nothing was ever put into. The jobs of a quiet one are counted up to `countTo`:
- * less than 1,000 for an overview of many queues, of which each is read `beside` others.
+ * The state of a queue. A page may watch one that never had a job. The jobs of a quiet one are counted up to `countTo`:
+ * less than 1,000 for an overview of many queues, with each read `beside` the other ones.
  */
 export async function gauge(
   ctx: QueryCtx,
@@ -101,7 +102,7 @@ export async function health(
   return judgeHealth(samples, movement, setting, now);
 }
 
-/** A row that is so old is no longer rewritten, whatever it says. */
+/** A row that is so old is no longer rewritten, even if it is marked as kept. */
 const DEAD_AFTER_MS = 6 * ROLL_UP_EVERY_MS;
 
 async function keptRow(db: DatabaseReader, queue: string, now: number): Promise<Row | null> {
@@ -226,8 +227,8 @@ export async function keepGauge(
 }
 
 /**
- * Which statuses are to be counted as far as they ever are, and which of the others only as far as shows whether they are
- * many still: to count a thousand jobs every ten seconds would cost more than to run some.
+ * Statuses to be counted as far as they ever are, and the other statuses to be counted only far enough to show whether
+ * they are many still: to count a thousand jobs every ten seconds would cost more than to run some.
  */
 function toCount(before: Row | null, now: number): { all: Status[]; quick: Status[] } {
   if (before === null) return { all: [...STATUSES], quick: [] };
@@ -243,7 +244,7 @@ function toCount(before: Row | null, now: number): { all: Status[]; quick: Statu
 }
 
 const vSeen = v.object({
-  /** Of the statuses asked for; of those to be counted quickly, where they are few. */
+  /** Of the statuses asked for; of statuses to be counted quickly, where they are few. */
   counts: vCounts.partial(),
   perMinute: vGauge.fields.perMinute,
   movement: vMovement,

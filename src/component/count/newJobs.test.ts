@@ -1,4 +1,4 @@
-/** What a new job is given: every option where it is kept, and every wrong one refused before anything is written. */
+/** The options of a new job: every option where it is kept, and every wrong one refused before anything is written. */
 import { describe, expect, test } from "vitest";
 import { RETRY_DEFAULT, type JobOptions } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -6,8 +6,8 @@ import { newToldWorld, newWorld, refusal, succeeded, T0 } from "../setup.test.js
 
 const DAY = 24 * 60 * 60_000;
 
-describe("what a job's row says", () => {
-  test("all that was asked for, labels and tags each once; what is the default takes no bytes", async () => {
+describe("a job's row", () => {
+  test("has every option of the call, labels and tags each once; a default takes no bytes", async () => {
     const world = await newWorld();
     const full = await world.enqueue(1, {
       ...{ name: "Nightly", priority: -10, group: "acme", cost: 512 },
@@ -53,7 +53,7 @@ describe("what a job's row says", () => {
     expect(await world.all("handlers")).toHaveLength(2);
   });
 
-  test("a job's own lease is what its worker is told", async () => {
+  test("a job's own lease reaches its worker", async () => {
     const world = await newWorld();
     await world.enqueue(1, { rules: { leaseMs: 5_000 } });
     expect(await world.worker("a").claim()).toMatchObject([{ leaseMs: 5_000 }]);
@@ -195,7 +195,7 @@ describe("many jobs of one kind", () => {
   });
 });
 
-describe("what is wrong is refused with its name, and nothing of the call is enqueued", () => {
+describe("a wrong option is refused with its name, and nothing of the call is enqueued", () => {
   test.each<[string, JobOptions]>([
     ["priority", { priority: 11 }],
     ["priority", { priority: -11 }],

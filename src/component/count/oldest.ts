@@ -9,16 +9,16 @@ import type { Queue } from "../rows/queues.js";
 import { bytesOf } from "../rows/rowBytes.js";
 import { fewPlacesOf } from "../rows/routes.js";
 
-/** Ranges that are read unless the caller has fewer: a quarter of what a transaction may read. */
+/** Ranges that are read unless the caller has fewer: a quarter of a transaction's ranges. */
 export const RANGES_READ = 1_024;
-/** What is read of rows for each range that may be: of larger ones fewer are looked at. */
+/** Bytes of rows read per range: of larger rows fewer are read. */
 const BYTES_PER_RANGE = 1_536;
-/** With fewer ranges the routes and cursor, which say where the places are, would be most of what is read. */
+/** With fewer ranges the routes and cursor, which give the places, would be most of the reads. */
 const RANGES_FEW = 32;
 /** Places that are read at the same time. */
 const AT_ONCE = 32;
 
-/** When the job that has been claimable longest of those that may run inside became so; `null` if none is. */
+/** When the job that has been claimable longest of the ones that may run inside became so; `null` if none is. */
 export async function oldestIn(
   db: DatabaseReader,
   queue: Queue,
@@ -29,9 +29,10 @@ export async function oldestIn(
 }
 
 /**
- * The job that has been claimable longest, as far as a place's first row tells; `null` if none is. Place by place from the
- * public cursors on, at two ranges each. With more places than that allows the index is skipped through, and the oldest of
- * the first rows is taken: in the first place where a job waits, some job waits the longer the longer none is claimed.
+ * The job that has been claimable longest, as far as a place's first row shows; `null` if none is. Place by place from
+ * the public cursors on, at two ranges each. With more places than that allows the index is skipped through, and the
+ * oldest of the first rows is taken: in the first place where a job waits, some job waits the longer the longer none is
+ * claimed.
  */
 export async function oldestJobIn(
   db: DatabaseReader,

@@ -1,6 +1,6 @@
 /**
- * The rows of minutes (`minutes`), hours, days, and of all time (`periods`): found, and added to. Their only writer. Only what counts writes them: the roll-up what has ended, the
- * count of new jobs what has come in.
+ * The rows of minutes (`minutes`), hours, days, and of all time (`periods`): found, and added to. Their only writer.
+ * Only counts write them: the roll-up counts ended jobs, the count of new jobs counts these.
  */
 import { addHistograms, type PeriodCounts, type Tally } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -8,7 +8,7 @@ import type { DatabaseReader, DatabaseWriter, MutationCtx } from "../_generated/
 
 type Row = Doc<"minutes"> | Doc<"periods">;
 
-/** What a row counts. Older versions counted neither new jobs nor starts, and added up no durations. */
+/** The counts in a row. Older versions counted neither new jobs nor starts, and added up no durations. */
 export function countsOf(row: Row): PeriodCounts {
   const { enqueued = 0, started = 0, succeeded, failed, canceled, timedOut } = row;
   const { waitMs, runMs, waitSumMs = 0, runSumMs = 0 } = row;

@@ -13,7 +13,7 @@ const retention = (succeededMs: number, failedMs = succeededMs) => ({
   retention: { succeededMs, failedMs, canceledMs: succeededMs, timedOutMs: failedMs },
 });
 
-/** Ends jobs that wait, and lets them be counted, which is what arms the purge. */
+/** Ends jobs that wait, and lets them be counted, which arms the purge. */
 async function end(world: World, ids: readonly string[]): Promise<void> {
   for (const id of ids) await world.t.mutation(api.operate.cancelJob, { id });
   await world.advance(10 * SECOND + 100);
@@ -41,7 +41,7 @@ function givenUp(job: Id<"jobs">) {
 }
 
 describe("the purge", () => {
-  test("deletes what has ended when its retention is over, and not before", async () => {
+  test("deletes ended jobs when their retention is over, and not before", async () => {
     const world = await newWorld(retention(60 * SECOND));
     const ids = await world.enqueueBatch([1, 2, "x".repeat(600)]);
     await end(world, ids);
@@ -104,7 +104,7 @@ describe("the purge", () => {
     expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([150]);
   });
 
-  test("does not delete what the roll-up has not counted", async () => {
+  test("does not delete jobs that the roll-up has not counted", async () => {
     const world = await newWorld(retention(0));
     const id = await world.enqueue();
     await world.t.mutation(api.operate.cancelJob, { id });
@@ -135,7 +135,7 @@ describe("the purge", () => {
     expect([await world.all("jobs"), await world.all("callbacks")]).toEqual([[], []]);
   });
 
-  test("waits for an onComplete that is owed behind any number of those that were given up", async () => {
+  test("waits for an onComplete that is owed behind any number of ends that were given up", async () => {
     const world = await newToldWorld({ ...retention(0), circular: true });
     app.onComplete = () => {
       throw new Error("not yet");
@@ -154,7 +154,7 @@ describe("the purge", () => {
     expect([await world.all("jobs"), await world.all("callbacks")]).toEqual([[], []]);
   });
 
-  test("leaves a job that was retried, whose new end is a new time", async () => {
+  test("leaves a job that was retried and has a new end", async () => {
     const world = await newWorld(retention(30 * SECOND));
     const [id, other] = await world.enqueueBatch([1, 2]);
     await end(world, [id!, other!]);
@@ -187,7 +187,7 @@ describe("the purge", () => {
     await end(world, [kept]);
     await world.advance(13 * SECOND);
     expect((await world.all("jobs")).map((job) => job._id)).toEqual([kept]);
-    // What an import does: a row with an old `seq` appears below every place that was reached.
+    // As after an import: a row with an old `seq` appears below every place that was reached.
     const imported = await world.enqueue();
     await world.t.mutation(api.operate.cancelJob, { id: imported });
     await world.t.run((ctx) => ctx.db.patch("jobs", imported, { seq: older }));
@@ -213,7 +213,7 @@ describe("the purge", () => {
   });
 });
 
-describe("what else has had its time", () => {
+describe("other rows after their time", () => {
   test("keys are forgotten when their window is over, and keep the purge armed until then", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const [job] = await world.enqueueJobs([
@@ -245,7 +245,7 @@ describe("what else has had its time", () => {
     expect([await world.all("keys"), await world.all("timers")]).toEqual([[], []]);
   });
 
-  test("of more keys or events than one transaction deletes, the others go right after, and not an hour later", async () => {
+  test("of more keys or events than one transaction deletes, the remaining ones go right after, and not an hour later", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const id = await world.enqueue();
     await world.t.run(async (ctx) => {
@@ -259,7 +259,7 @@ describe("what else has had its time", () => {
     expect([await world.all("keys"), await world.all("events")]).toEqual([[], []]);
   });
 
-  test("old events and minutes go; those of today stay", async () => {
+  test("old events and minutes go; the ones of today stay", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const id = await world.enqueue();
     await world.t.run(async (ctx) => {

@@ -43,7 +43,7 @@ async function end(world: World, ids: readonly string[]): Promise<void> {
   await world.advance(11 * SECOND);
 }
 
-/** Their retention is over: they ended two days ago, as far as the purge is told. */
+/** Their retention is over: for the purge, they ended two days ago. */
 async function elapse(world: World): Promise<void> {
   const [queue] = await world.all("queues");
   const config = { ...queue!.config, ...retention(0) };
@@ -56,7 +56,7 @@ async function elapse(world: World): Promise<void> {
 }
 
 describe("one ring", () => {
-  test("deletes so many jobs and no more, whatever their statuses, and comes for the rest at once", async () => {
+  test("deletes so many jobs and no more, of any statuses, and comes for the rest at once", async () => {
     const world = await newWorld(retention(24 * HOUR));
     await end(world, await world.enqueueBatch(Array.from({ length: 60 }, (_, n) => n)));
     for (let n = 0; n < 60; n += 1) await world.enqueue(n, { expiresAfterMs: SECOND });
@@ -68,7 +68,7 @@ describe("one ring", () => {
     expect(alarm!.dueAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test("ends where what it deletes is large, and comes for the others at once", async () => {
+  test("ends where the deleted rows are large, and comes for the remaining ones at once", async () => {
     const world = await newWorld(retention(24 * HOUR));
     const ids: string[] = [];
     for (let n = 0; n < 4; n += 1) ids.push(await world.enqueue("x".repeat(900_000)));
@@ -124,7 +124,7 @@ describe("one ring", () => {
     expect(await world.all("ended")).toMatchObject([{ job: id, seq, finishedAt: job.finishedAt }]);
   });
 
-  test("that meets an end which is still to be told comes again in a minute", async () => {
+  test("that finds an end still to be delivered comes again in a minute", async () => {
     const world = await newToldWorld(retention(24 * HOUR));
     app.onComplete = () => {
       throw new Error("not yet");

@@ -1,6 +1,7 @@
 /**
- * How a queue moves: what waits for longest, when something was last claimed, who could take it. For people; a judgement of
- * it is in `shared/health.ts`. Reads a few rows of each kind, whatever the queue's size; may not write.
+ * The flow of a queue: the job that waits longest, the time of the last claim, the workers that could take it. For
+ * people; a judgement of it is in `shared/health.ts`. Reads a few rows of each kind, at any size of the queue; may not
+ * write.
  */
 import {
   BLOCKED_SHOWN_MS,
@@ -25,14 +26,14 @@ import { oldestJobIn, RANGES_READ } from "./oldest.js";
 import { rowsBetween } from "./periodRows.js";
 import type { Queue } from "../rows/queues.js";
 
-/** Of fewer jobs, how long they waited says nothing of what is usual. */
+/** The waits of fewer jobs are not representative. */
 const USUAL_JOBS_MIN = 20;
-/** Sessions that are looked through for those which serve the queue. */
+/** Sessions that are read to find the ones which serve the queue. */
 const HOLDERS_READ = 32;
 
 /**
- * How a queue moves, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one transaction
- * reads so.
+ * The flow of a queue, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one
+ * transaction reads so.
  */
 export async function movementOf(
   db: DatabaseReader,
@@ -74,7 +75,7 @@ export async function lastEnds(
   return samplesOf(ended.flat()).slice(0, count);
 }
 
-/** How these jobs ended, newest first, but for those that somebody canceled: that says nothing of how the others go. */
+/** The results of these jobs, newest first, except canceled ones: a cancel is no evidence of the queue's health. */
 export function samplesOf(jobs: readonly Doc<"jobs">[]): Sample[] {
   return jobs
     .filter(({ status }) => status !== "canceled")
@@ -97,7 +98,7 @@ async function oldestPendingIn(
   return count === 0 ? null : await oldestJobIn(db, queue, Math.floor(RANGES_READ / beside));
 }
 
-/** When a job was last claimed, as far as the jobs that are there tell; `null` if they tell nothing. */
+/** When a job was last claimed, as far as the present jobs show; `null` if they show nothing. */
 export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<number | null> {
   const [running, ...ended] = await Promise.all(
     (["running", ...FINISHED_STATUSES] as const).map((status) => newestOf(db, queue, status, 1)),
@@ -108,7 +109,7 @@ export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<nu
   return claims.length + starts.length === 0 ? null : Math.max(...claims, ...starts);
 }
 
-/** What the last ends of each status may come to: of jobs with long errors fewer are looked at. */
+/** Bytes of the last ends of each status: of jobs with long errors fewer are read. */
 const ENDS_BYTES = 2 ** 18;
 
 async function newestOf(
@@ -135,7 +136,7 @@ async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Prom
   return jobs < USUAL_JOBS_MIN ? null : percentileOf(waits, 0.95);
 }
 
-/** Idle ones first: where there are any, nobody else is looked at. Those at work write their rows with every call. */
+/** Idle ones first: where there are any, no other session is read. Active sessions write their rows with every call. */
 async function workersOf(
   db: DatabaseReader,
   queue: string,

@@ -34,7 +34,7 @@ const part = async (world: World, job: Id<"jobs">, room: Room, from?: Place) =>
   await world.t.run(async ({ db }) => await removeRows(db, job, room, from));
 
 describe("one part of a removal", () => {
-  test("ends where its bytes are spent, however few rows those are", async () => {
+  test("ends where its bytes are spent, even after few rows", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await streamed(world, id, 1, { chunks: 40, data: "x".repeat(10_000) });
@@ -45,7 +45,7 @@ describe("one part of a removal", () => {
     expect(await world.all("chunks")).toHaveLength(24);
   });
 
-  test("pays for what lies apart: the payload, by its row and its bytes", async () => {
+  test("pays for values that lie apart: the payload, by its row and its bytes", async () => {
     const world = await newWorld();
     const id = await world.enqueue("x".repeat(5_000));
     const job = await world.job(id);

@@ -1,12 +1,13 @@
 /**
- * Remove: a job goes for good, and everything that hangs on it.
+ * Remove: a job goes for good, with all its rows.
  *
- * What hangs on a job has no bound (it may have streamed a million chunks), so it goes in parts, each bounded by rows
- * and by bytes read, and the job's own row goes with the last. Between two parts a place is kept, so that the index entries
- * of what was deleted are not walked again. Only what finds its own end stays: a row of `expiries` forgets a job that is
+ * A job's rows have no bound (it may have streamed a million chunks). So they go in parts, each bounded by rows and by
+ * bytes read, and the job's own row goes with the last. Between two parts a place is kept, so that the index entries of
+ * deleted rows are not walked again. Only rows that end by themselves stay: a row of `expiries` forgets a job that is
  * gone, one of `cancels` goes with the lease, and a key that is kept for a window is the purge's.
  *
- * `onComplete` is not called: an app that wants it to know cancels the job first. What was still owed is owed no more.
+ * `onComplete` is not called: an app that wants it to know cancels the job first. A callback that was still owed is
+ * owed no more.
  *
  * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and all rows that name it; how far jobs
  * have been counted. Writes: deletes them, of `attempts`, `logs`, `chunks`, `progress` and `callbacks` by itself; a row for
@@ -22,11 +23,11 @@ import { deleteMarks } from "../index/listIndex.js";
 import { deletePayload, type Stored } from "../rows/payloads.js";
 import { deleteJob } from "../rows/jobNotes.js";
 
-/** What is left of what one transaction may delete. */
+/** The remaining deletions that one transaction may do. */
 export interface Room {
   rows: number;
   bytes: number;
-  /** How far has been counted, as this transaction has read it. Only `uncounted.ts` looks at it. */
+  /** How far has been counted, as this transaction has read it. Only `uncounted.ts` uses it. */
   counted: CountedUpTo;
 }
 
@@ -48,7 +49,7 @@ export type Place = {
 };
 
 /**
- * Removes a job, or, from the place on that an earlier transaction reached, what is left of it. Returns the place to go on
+ * Removes a job, or, from the place on that an earlier transaction reached, the rest of it. Returns the place to go on
  * from if there is no more room; the job's row is still there then, unless it is to go `atOnce`.
  */
 export async function removeJob(
@@ -72,7 +73,10 @@ export async function removeJob(
 /** Tables with rows that name a job, in the order in which they are emptied. */
 export const TABLES = ["attempts", "logs", "chunks", "progress", "callbacks"] as const;
 
-/** Rows read at a time: a chunk has up to 64 KB, a result that is owed a megabyte, and what was read has been paid for. */
+/**
+ * Rows read at a time: a chunk has up to 64 KB, a result that is owed a megabyte, and rows that were read have been
+ * paid for.
+ */
 const PAGES = { attempts: 64, logs: 32, chunks: 8, progress: 2, callbacks: 2 } as const;
 
 /** Removes the rows that name a job, which may itself be gone already. */
@@ -132,7 +136,7 @@ function placeOf(job: Id<"jobs">, table: Place["table"], row: Doc<Place["table"]
   return { job, table, attempt: "attempt" in row ? row.attempt : -1, within };
 }
 
-/** A result that somebody was still to be told may be of a time of which the job's row knows no more. */
+/** A result that was still owed to a callback may be older than the one that the job's row names. */
 async function forgetOwed(
   db: DatabaseWriter,
   { outcome }: Doc<"callbacks">,

@@ -20,7 +20,7 @@ async function alarms(world: World) {
   return (await world.all("timers")).filter(({ kind }) => kind === "rollUp");
 }
 
-/** What the rows in `minutes` should say, counted from the jobs themselves. */
+/** The expected rows of `minutes`, counted from the jobs themselves. */
 function naive(jobs: readonly Doc<"jobs">[]) {
   const minutes = new Map<number, Record<string, number>>();
   for (const { status, seq } of jobs) {
@@ -77,7 +77,7 @@ describe("the roll-up", () => {
     expect(others).toEqual([]);
   });
 
-  test("says how long jobs waited and ran; one that nobody began did neither", async () => {
+  test("counts how long jobs waited and ran; one that was never begun did neither", async () => {
     const world = await newWorld();
     await startUpkeep(world);
     await world.enqueue();
@@ -97,7 +97,7 @@ describe("the roll-up", () => {
     ]);
   });
 
-  test("counts the end of a job that was retried before it looked, and again when it has finished again", async () => {
+  test("counts the end of a job that was retried before it ran, and again when it has finished again", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await world.t.mutation(api.operate.cancelJob, { id });
@@ -146,7 +146,7 @@ describe("the roll-up", () => {
     expect(await alarms(world)).toEqual(before);
   });
 
-  test("of a quiet queue counts for others that come soon, up to the first that has many jobs", async () => {
+  test("of a quiet queue counts for other queues that come soon, up to the first that has many jobs", async () => {
     const world = await newWorld();
     const early = vi.spyOn(Math, "random").mockReturnValue(0);
     for (const [queue, jobs] of Object.entries({ a: 1, b: 2, c: 20, d: 1 })) {
@@ -167,14 +167,14 @@ describe("the roll-up", () => {
     expect(await byQueue("timers")).toEqual(["c", "d"]);
   });
 
-  test("called by an older generation does nothing: what it counts would be counted twice", async () => {
+  test("called by an older generation does nothing: its jobs would be counted twice", async () => {
     const world = await newWorld();
     await finishSome(world, 3);
     await startUpkeep(world);
     const [alarm] = await alarms(world);
     await world.advance(EVERY + 100);
     const before = await world.all("minutes");
-    // As if what it counted had been forgotten.
+    // As if its keys had been forgotten.
     await world.t.run(async (ctx) => {
       const row = await ctx.db.query("counted").first();
       await ctx.db.delete("counted", row!._id);

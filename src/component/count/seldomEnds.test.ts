@@ -1,4 +1,4 @@
-/** Ends of attempts that are seldom met: rings and cancellations, jobs that are gone, holders that are both silent and late. */
+/** Rare ends of attempts: rings and cancellations, jobs that are gone, holders that are both silent and late. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ATTEMPTS_KEPT, type Finished } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
@@ -15,7 +15,7 @@ afterEach(() => {
 const LARGE = "x".repeat(600);
 const RING = { circular: true, shards: 1 };
 
-test("an item that somebody wants to end has had its last round, also if that succeeds", async () => {
+test("an item that is asked to end has had its last round, also if that succeeds", async () => {
   const world = await newToldWorld(RING);
   const id = await world.enqueue();
   const worker = world.worker("a");
@@ -25,7 +25,7 @@ test("an item that somebody wants to end has had its last round, also if that su
   expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 1 });
 });
 
-test("an item whose worker says that another attempt would fail as well leaves the ring", async () => {
+test("an item with a worker that reports further attempts as hopeless leaves the ring", async () => {
   const world = await newToldWorld(RING);
   const id = await world.enqueue();
   const worker = world.worker("a");
@@ -38,7 +38,7 @@ test("an item whose worker says that another attempt would fail as well leaves t
   expect(await world.status(id)).toMatchObject({ status: "failed", error: "gone" });
 });
 
-test("the result of a round outlasts the next one until the app has been told it", async () => {
+test("the result of a round outlasts the next one until the app has received it", async () => {
   const world = await newToldWorld(RING);
   await world.enqueue();
   const worker = world.worker("a");
@@ -70,7 +70,7 @@ test("of the attempts of a job that goes on for years the last thousand are kept
   expect(kept).toEqual([3, ATTEMPTS_KEPT + 2]);
 });
 
-test("a lease whose job is gone ends with its holder, and nobody is asked to end it any more", async () => {
+test("a lease of a deleted job ends with its holder, and the request to end it is gone", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   await world.worker("a").claim();

@@ -1,14 +1,15 @@
 /**
- * What goes before it was counted: a job that is deleted, or made claimable again, so soon after it came in or ended that
- * nobody who counts has come by. Whoever does that says so in a small row, which whoever counts takes for the job.
+ * Jobs that go before they were counted: a job that is deleted, or made claimable again, so soon after it came in or
+ * ended that no count has passed it. The transaction that does so inserts a small row, which the count takes for the
+ * job.
  *
- * Handshake: this reads for real how far the count has come, and the count reads these rows for real. So of one who takes a
- * job away, and one who counts, one runs again and sees the other: no job is missed, and none is counted twice. A count may
- * look at a snapshot in which the job is still there; it leaves out those of which it has a row.
+ * Handshake: this reads for real how far the count has come, and the count reads these rows for real. So of a
+ * transaction that removes a job, and one that counts, one retries and sees the other: no job is missed, and none is
+ * counted twice. A count may read a snapshot in which the job still exists; it leaves out jobs of which it has a row.
  *
- * Reads for real: `counted` and `arrivals`; where a row is needed, the alarm of who counts. Writes: inserts into `ended`,
- * `arrived`, and that alarm where there is none. Conflicts with: a count that passes the job at this very moment, which is
- * every few seconds at most.
+ * Reads for real: `counted` and `arrivals`; where a row is needed, the alarm of the count. Writes: inserts into
+ * `ended`, `arrived`, and that alarm where there is none. Conflicts with: a count that passes the job at this very
+ * moment, which is every few seconds at most.
  */
 import { ARRIVALS_RARE_MS, isFinished, msOfCommit } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -19,7 +20,7 @@ import { keyOfStatus, type FinishedKeys } from "./finished.js";
 import { isMovedHere } from "../rows/jobs.js";
 import { ensureUpkeep, findCounted } from "./rollUp.js";
 
-/** How far has been counted, read once a transaction. */
+/** How far jobs have been counted, read once per transaction. */
 export interface CountedUpTo {
   arrivals?: number;
   ends?: Map<string, FinishedKeys>;
@@ -32,7 +33,7 @@ export async function noteDeleted(
   counted: CountedUpTo,
 ): Promise<void> {
   const now = Date.now();
-  // It came in this very transaction, and was never there for anybody else.
+  // It came in this very transaction, and never existed for any other.
   if (isMovedHere(job) && job.enqueuedAt === now) return;
   await noteEndGone(ctx, job, counted);
   counted.arrivals ??= (await findArrivals(ctx.db))?.upTo ?? 0;

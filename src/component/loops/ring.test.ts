@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { RETRY_DEFAULT } from "../../shared/index.js";
 import { failed, newWorld, succeeded } from "../setup.test.js";
 
-test("an item whose round failed, and which rests, goes behind those that nobody has worked on for longer", async () => {
+test("an item with a failed round, which rests, goes behind items that have not been worked on for longer", async () => {
   const world = await newWorld({ circular: true, restMs: 1_000 });
   await world.enqueueBatch(["good", "bad"]);
   const worker = world.worker("a");
@@ -15,7 +15,7 @@ test("an item whose round failed, and which rests, goes behind those that nobody
   expect(jobs.map((job) => job.payload)).toEqual(["good", "bad"]);
 });
 
-test("one whose attempt is to be made again goes before them: its round is not over", async () => {
+test("an item with an attempt still to be repeated goes before them: its round is not over", async () => {
   const retry = { ...RETRY_DEFAULT, initialBackoffMs: 1 };
   const world = await newWorld({ circular: true, restMs: 1_000, retry });
   await world.enqueueBatch(["good", "bad"]);

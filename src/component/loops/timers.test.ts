@@ -55,7 +55,7 @@ describe("the timer", () => {
     expect(await world.status(slow!.id)).toMatchObject({ status: "running" });
   });
 
-  test("one too many goes at its sweep, and leaves the rest to the others", async () => {
+  test("one too many goes at its sweep, and leaves the rest to the other timers", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -119,7 +119,7 @@ describe("the timer", () => {
   test("is not left behind when the platform gave birth to its sweep canceled", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
-      // As under a scheduled function that has been canceled: what it schedules is canceled from the start.
+      // As under a scheduled function that has been canceled: its scheduled functions are canceled from the start.
       const stillborn: MutationCtx = {
         ...(ctx as unknown as MutationCtx),
         scheduler: {
@@ -136,7 +136,7 @@ describe("the timer", () => {
     expect(await timer(world)).toBeUndefined();
   });
 
-  test("that was taken for dead and comes late does nothing: whatever there is to do is another's", async () => {
+  test("that was taken for dead and comes late does nothing: the remaining work is another's", async () => {
     const world = await newWorld();
     await world.enqueue();
     await world.worker("a").claim();
@@ -221,7 +221,7 @@ describe("the timer", () => {
     expect((await timer(world))?.dueAt).toBe(Date.now() + 5_100);
   });
 
-  test("a lease whose end lies before the last sweep by its clock is swept all the same", async () => {
+  test("a lease with an end before the last sweep by its clock is swept all the same", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");

@@ -106,8 +106,8 @@ export const HOLDING: readonly Mutant[] = [
       },
       {
         file: "component/rows/sessions.ts",
-        text: "    n: call.n,\n    // A new call says",
-        by: `    ...(holder.lane === undefined && holder.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call says`,
+        text: "    n: call.n,\n    // A new call acknowledges",
+        by: `    ...(holder.lane === undefined && holder.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call acknowledges`,
       },
     ],
     finds: ["leases"],
