@@ -39,7 +39,7 @@ export class RecentSnapshots {
       else low = middle + 1;
     }
     const found = low < this.#next ? this.#entry(low).snapshot : null;
-    // The oldest one also answers to earlier timestamps.
+    // For a timestamp before all of them the search ends at the oldest, which is too new.
     return found !== null && found.ts <= ts ? found : null;
   }
 

@@ -23,7 +23,7 @@ export function createWriteRate(
   /** In the order of time; entries before `first` have left the window. */
   let window: { at: number; bytes: number }[] = [];
   let total = 0;
-  /** After the clock was set back, the entries of the last second are not known. */
+  /** After the clock was set back, the age of the entries is not known. */
   const forgetFuture = () => {
     if ((window.at(-1)?.at ?? -Infinity) > env.now()) [window, total] = [[], 0];
   };
