@@ -2,7 +2,7 @@
  * Taking: a claim's handling of each job that it has picked. Every job is read for real before it is taken: any other
  * transaction that takes, cancels, pauses or moves it conflicts with this one, and one of the two retries.
  */
-import { getConvexSize, type Value } from "convex/values";
+import type { Value } from "convex/values";
 import {
   CLAIM_MAX_BYTES,
   LANE_WATCH_MS,
@@ -184,12 +184,10 @@ async function payloadFor(
   { payload: stored }: Job,
 ): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
   const bytes = sizeOf(stored);
-  const isLeftOut = bytes !== undefined && before + bytes > carries;
+  const isLeftOut = before + bytes > carries;
   const isUnasked = holder.lane !== undefined && handler?.kind === "mutation";
-  if (bytes !== undefined && (isUnasked || isLeftOut))
-    return { value: null, bytes, isLeftOut: isLeftOut && !isUnasked };
-  const value = await load(ctx.db, stored);
-  return { value, bytes: bytes ?? getConvexSize(value), isLeftOut };
+  if (isUnasked || isLeftOut) return { value: null, bytes, isLeftOut: !isUnasked };
+  return { value: await load(ctx.db, stored), bytes, isLeftOut };
 }
 
 /** A lane is supervised by its scheduled function, and no attempt outlives that. */

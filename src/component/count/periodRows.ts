@@ -8,10 +8,10 @@ import type { DatabaseReader, DatabaseWriter, MutationCtx } from "../_generated/
 
 type Row = Doc<"minutes"> | Doc<"periods">;
 
-/** The counts in a row. Older versions counted neither new jobs nor starts, and added up no durations. */
+/** The counts of a row. */
 export function countsOf(row: Row): PeriodCounts {
-  const { enqueued = 0, started = 0, succeeded, failed, canceled, timedOut } = row;
-  const { waitMs, runMs, waitSumMs = 0, runSumMs = 0 } = row;
+  const { enqueued, started, succeeded, failed, canceled, timedOut } = row;
+  const { waitMs, runMs, waitSumMs, runSumMs } = row;
   return {
     ...{ enqueued, started, succeeded, failed, canceled, timedOut },
     ...{ waitMs, runMs, waitSumMs, runSumMs },

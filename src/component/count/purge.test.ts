@@ -263,8 +263,16 @@ describe("other rows after their time", () => {
     const world = await newWorld(retention(5 * SECOND));
     const id = await world.enqueue();
     await world.t.run(async (ctx) => {
-      const histograms = { waitMs: [], runMs: [] };
-      const counts = { succeeded: 1, failed: 0, canceled: 0, timedOut: 0, ...histograms };
+      const histograms = { waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 };
+      const counts = {
+        enqueued: 1,
+        started: 1,
+        succeeded: 1,
+        failed: 0,
+        canceled: 0,
+        timedOut: 0,
+        ...histograms,
+      };
       await ctx.db.insert("minutes", { queue: "tiles", minute: 0, ...counts });
       await ctx.db.insert("events", { kind: "old", at: 0, message: "" });
       await ctx.db.insert("events", { kind: "new", at: Date.now(), message: "" });

@@ -183,8 +183,16 @@ describe("the next ring", () => {
       const id = await world.enqueue();
       await end(world, [id]);
       await world.t.run(async ({ db }) => {
-        const histograms = { waitMs: [], runMs: [] };
-        const counts = { succeeded: 1, failed: 0, canceled: 0, timedOut: 0, ...histograms };
+        const histograms = { waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 };
+        const counts = {
+          enqueued: 1,
+          started: 1,
+          succeeded: 1,
+          failed: 0,
+          canceled: 0,
+          timedOut: 0,
+          ...histograms,
+        };
         for (let n = 0; n < REMOVE_JOBS + 10; n += 1) {
           if (table === "keys")
             await db.insert("keys", { queue: "tiles", key: `k${n}`, job: id, until: 1 });

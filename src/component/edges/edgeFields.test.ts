@@ -131,7 +131,13 @@ describe("ends", () => {
       const row = await ctx.db.insert("payloads", { value: "large" });
       const round = { result: { inline: 1 } };
       const options = { now: NOW, dueAt: null, keepResult };
-      await transitions.comeRound(ctx, { ...job, result: { row } }, queue, round, options);
+      await transitions.comeRound(
+        ctx,
+        { ...job, result: { row, bytes: 5 } },
+        queue,
+        round,
+        options,
+      );
       results = (await ctx.db.query("payloads").collect()).filter(({ _id }) => _id === row).length;
       return job;
     };

@@ -79,13 +79,6 @@ describe("the private cursor's string", () => {
     expect(cursor.length).toBeLessThan(100);
   });
 
-  test("of an older version knows nothing, and is not refused: workers hold on to theirs across a deploy", () => {
-    const { queues } = decodeCursor(
-      '{"tiles":[2,[21,3,"1767225600000000123",1767225600000.0625]]}',
-    );
-    expect(queues).toEqual(new Map([["tiles", { epoch: 2, bounds: [] }]]));
-  });
-
   test("knows nothing for other groups than it was made for: their rows lie below", () => {
     const bounds = [{ order: 21, shard: 3, seq: 7n, creationTime: 1 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);

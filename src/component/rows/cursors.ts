@@ -280,8 +280,7 @@ export function ofQueues(
 }
 
 function decodeBounds([seq, creationTime, ...places]: Alike): Bound[] {
-  // Older versions wrote each bound by itself, its band first: the unread form costs one scan from the start.
-  if (typeof seq === "number") return [];
+  if (typeof seq !== "string") throw notOurs();
   const wide = BigInt(seq);
   // Wider than the index knows, it would be refused by the platform, in words that name no cursor.
   if (BigInt.asIntN(64, wide) !== wide) throw notOurs();

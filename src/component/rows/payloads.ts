@@ -38,8 +38,8 @@ export async function store(db: DatabaseWriter, value: Value): Promise<Stored> {
   return { row: await db.insert("payloads", { value }), bytes };
 }
 
-/** How large the value is; `undefined` where only a read of the row would show it. */
-export function sizeOf(stored: Stored): number | undefined {
+/** The size of the value, in bytes. */
+export function sizeOf(stored: Stored): number {
   return "inline" in stored ? getConvexSize(stored.inline as Value) : stored.bytes;
 }
 

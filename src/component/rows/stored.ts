@@ -3,12 +3,12 @@ import { v } from "convex/values";
 import { vCompat, vTimedOutCode } from "../../shared/index.js";
 
 /**
- * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, of which it
- * is known how large it is: a reader that only passes it by need not read it. Rows of older versions do not say.
+ * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, with its
+ * size beside: a reader that only passes it by need not read it.
  */
 export const vStored = v.union(
   v.object({ inline: v.any() }),
-  v.object({ row: v.id("payloads"), bytes: v.optional(v.number()) }),
+  v.object({ row: v.id("payloads"), bytes: v.number() }),
 );
 
 /** A place in the order of one band of one shard: all rows of one transaction share `seq`. */

@@ -5,13 +5,7 @@
  * Reads: the job, its rows of `attempts`.
  */
 import { getConvexSize } from "convex/values";
-import {
-  checkInteger,
-  isFinished,
-  PAGE_DEFAULT,
-  PAGE_MAX,
-  type AttemptStatus,
-} from "../../shared/index.js";
+import { checkInteger, PAGE_DEFAULT, PAGE_MAX, type AttemptStatus } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { findJobOf } from "../rows/jobs.js";
@@ -53,18 +47,12 @@ function ofRow({ attempt, outcome, worker, startedAt, endedAt, error, trace }: D
 
 /** The last attempt as the job's row still records it. */
 function ofJob(job: Doc<"jobs">): AttemptStatus | null {
-  const { attempt, status, worker, startedAt, finishedAt, error } = job;
+  const { attempt, status, worker, startedAt, finishedAt } = job;
   // A waiting job has dropped its worker. A job canceled or expired while it waited has no attempt after the recorded
   // ones.
   if (worker === undefined || startedAt === undefined) return null;
   const about = { attempt, worker, startedAt };
   if (status === "running") return { ...about, outcome: "running" };
-  if (!isFinished(status)) return null;
-  const ended = { ...about, endedAt: finishedAt ?? startedAt };
-  if (status === "succeeded") return { ...ended, outcome: "succeeded" };
-  // Older versions kept no row of attempts that failed.
-  return {
-    ...{ ...ended, outcome: status },
-    ...(error === undefined || status === "canceled" ? {} : { error }),
-  };
+  if (status !== "succeeded") return null;
+  return { ...about, endedAt: finishedAt ?? startedAt, outcome: "succeeded" };
 }

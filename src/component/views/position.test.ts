@@ -57,7 +57,10 @@ describe("a job's position", () => {
     const world = await newWorld();
     const minute = async (at: number, counts: { succeeded: number; failed?: number }) =>
       await world.t.run(async (ctx) => {
-        const none = { failed: 0, canceled: 0, timedOut: 0, waitMs: [], runMs: [] };
+        const none = {
+          ...{ enqueued: 0, started: 0, failed: 0, canceled: 0, timedOut: 0 },
+          ...{ waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 },
+        };
         await ctx.db.insert("minutes", { queue: "tiles", minute: at, ...none, ...counts });
       });
     const ids = await world.enqueueBatch(Array.from({ length: 45 }, (_, n) => n));

@@ -6,10 +6,10 @@ import { vBound, vKey, vTimerKind } from "../stored.js";
 
 /** Counts of a minute, an hour or a day. */
 const countFields = {
-  /** Jobs that came in. Absent in rows of older versions, as is `started`: not counted. */
-  enqueued: v.optional(v.number()),
+  /** Jobs that came in. */
+  enqueued: v.number(),
   /** Jobs with a last attempt that began then, counted when they ended. */
-  started: v.optional(v.number()),
+  started: v.number(),
   succeeded: v.number(),
   failed: v.number(),
   canceled: v.number(),
@@ -20,9 +20,9 @@ const countFields = {
    */
   waitMs: v.array(v.number()),
   runMs: v.array(v.number()),
-  /** The same durations, added up. Absent in rows of older versions. */
-  waitSumMs: v.optional(v.number()),
-  runSumMs: v.optional(v.number()),
+  /** The same durations, added up. */
+  waitSumMs: v.number(),
+  runSumMs: v.number(),
 };
 
 export const upkeepTables = {
@@ -79,7 +79,7 @@ export const upkeepTables = {
     publishedAt: v.number(),
     /** Of the places with waiting jobs, and of places that were not read. */
     bounds: v.array(vBound),
-    /** Of all other places, which were empty. Absent in rows of older versions: their `bounds` name every place. */
+    /** Of all other places, which were empty. Absent until all places have been read at once. */
     floor: v.optional(vKey),
   }).index("queue", ["queue"]),
 

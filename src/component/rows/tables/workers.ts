@@ -68,8 +68,6 @@ export const workerTables = {
         graceMs: v.optional(v.number()),
         /** When the attempt has run long enough, however alive its holder is. */
         timeoutAt: v.optional(v.number()),
-        /** Older versions wrote its row of `progress` here. It is never read. */
-        progress: v.optional(v.id("progress")),
       }),
     ),
     /** The last call of `claim` or `complete`. */
@@ -96,8 +94,6 @@ export const workerTables = {
     token: v.optional(v.id("tokens")),
     job: v.id("jobs"),
     attempt: v.number(),
-    /** Older versions wrote it here, as long as it was. It is never read. */
-    reason: v.optional(v.string()),
   })
     .index("session", ["session"])
     .index("job", ["job"]),
