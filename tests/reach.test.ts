@@ -39,7 +39,7 @@ test("a nested query is reached, and a scheduled function is not", () => {
   expect(functions).not.toContain("claim/fleet.ts:countFleet");
 });
 
-test("the tables of a transaction are those that its functions name", () => {
+test("the tables of a transaction are the ones that its functions name", () => {
   const { tables } = reaches.of("lib.ts:enqueue");
   expect([...tables.get("jobs")!].sort()).toEqual(["reads", "writes"]);
   expect(tables.has("tokens")).toBe(false);

@@ -84,7 +84,7 @@ describe("the dashboard by one command", () => {
     return client;
   }
 
-  test("calls as an administrator who acts as a user, by a page that has no key: its content is live", async () => {
+  test("calls as an administrator in the name of a user, through a page without a key: its content is live", async () => {
     const identity = { issuer: "https://example.com", subject: "ann" };
     const as = ["--identity", JSON.stringify(identity)];
     const program = command("--admin-key", stage.backend.adminKey, ...as);

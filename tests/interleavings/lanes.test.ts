@@ -1,4 +1,4 @@
-/** Ends of lanes and wakes that are seldom met, one after the other on the local backend's own engine. */
+/** Rare ends of lanes and wakes, one after the other on the local backend's own engine. */
 import { expect, test } from "vitest";
 import { cancelScheduled, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";

@@ -7,7 +7,7 @@ import type { ClaimedJob } from "../../src/shared/index.js";
 import { COMPONENT } from "./deployment.js";
 import { must, type World } from "./world.js";
 
-/** Longer than the retries of everything that met, and shorter than a lease. */
+/** Longer than the retries of all conflicts, and shorter than a lease. */
 const SETTLED_MS = 3_000;
 
 export type Pair = (world: World) => Promise<void>;

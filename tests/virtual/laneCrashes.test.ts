@@ -101,7 +101,7 @@ test("the same where an action that may have run must not be retried: its job ha
 /** Another transaction writes a row that every step reads, just before it commits, until the outcome is recorded apart. */
 async function storm(of: PushWorld, now: () => void = () => undefined): Promise<void> {
   const { world, store } = of;
-  // Only one lane is to be met.
+  // Only one lane is to conflict.
   await world.advance(5_000);
   const { database } = world.backend;
   const commit = database.commit.bind(database);

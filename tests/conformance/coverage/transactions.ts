@@ -56,7 +56,7 @@ export const transactions: readonly Point[] = [
     cases: ["1.3.unrelated-field", "1.3.move-*", "1.3.replace-inside", "1.2.other-index"],
   },
   {
-    point: "1.3 what conflicts and what does not",
+    point: "1.3 pairs that conflict, and pairs that do not",
     cases: ["1.3.delete-inside", "1.3.delete-outside", "1.3.undone-insert", "1.3.patch-others"],
     tests: ["local/engine/serializability.test.ts"],
   },
@@ -75,10 +75,10 @@ export const transactions: readonly Point[] = [
   { point: "1.3 an equal document is no write", cases: ["1.3.same-*"] },
   { point: "1.3 no locks", cases: ["1.3.patch-patch", "1.5.lost-updates"] },
   {
-    point: "1.3 what only read is not validated, unless it came over a socket",
+    point: "1.3 a transaction that only reads is not validated, unless it came over a socket",
     cases: ["1.3.read-only-not-validated", "1.3.socket-validated"],
   },
-  { point: "1.3 what throws is not validated", cases: ["1.3.failed-not-validated"] },
+  { point: "1.3 a function that throws is not validated", cases: ["1.3.failed-not-validated"] },
 
   // 1.4 Commit pipeline
   { point: "1.4 commit timestamps", cases: ["1.4.commit-order", "1.8.increases"] },
@@ -86,7 +86,7 @@ export const transactions: readonly Point[] = [
   { point: "1.4 the committer's queue and its overload", leftOut: STORAGE },
   { point: "1.4 validation ahead, off the committer's thread", leftOut: STORAGE },
   {
-    point: "1.4 validation against what is assigned and not published",
+    point: "1.4 validation against commits assigned and not yet published",
     tests: ["local/engine/database.test.ts", "local/engine/mutants.test.ts"],
   },
   { point: "1.4 batches of writes", leftOut: STORAGE },
@@ -108,7 +108,7 @@ export const transactions: readonly Point[] = [
   },
   { point: "1.5 scheduled mutations: for ever", cases: ["4.4.conflicts-retried"] },
   {
-    point: "1.5 what actions schedule and cancel",
+    point: "1.5 schedules and cancels of actions",
     cases: ["4.2.action-at-once", "4.2.action-cancels"],
   },
   {
@@ -127,7 +127,7 @@ export const transactions: readonly Point[] = [
     tests: ["local/functions/concurrency.test.ts"],
   },
   {
-    point: "1.5 exhaustion, as each caller is told",
+    point: "1.5 exhaustion, as each caller gets it",
     cases: ["1.5.http-503", "1.5.socket-closed", "1.5.action-catches", "1.5.client-error"],
   },
   {
@@ -138,7 +138,7 @@ export const transactions: readonly Point[] = [
   // 1.6 - 1.9
   { point: "1.6 only mutations may ask for a stale snapshot", cases: ["1.6.only-in-mutations"] },
   {
-    point: "1.6 what it shows, and that it leaves nothing behind",
+    point: "1.6 its result, and that it leaves no dependency",
     cases: [
       "1.6.hides-own-writes",
       "1.6.no-dependency",
@@ -157,7 +157,7 @@ export const transactions: readonly Point[] = [
     ],
   },
   {
-    point: "1.7 what is not rolled back, and that writes are counted no longer",
+    point: "1.7 effects that are not rolled back, and that writes are counted no longer",
     cases: ["1.7.reads-stay", "1.7.counters-stay", "1.7.writes-uncounted"],
   },
   {
@@ -182,7 +182,7 @@ export const transactions: readonly Point[] = [
 
   // 2 Retention
   { point: "2 dead index entries stay for a while", tests: ["local/engine/tombstones.test.ts"] },
-  { point: "2 what a scan pays for them", tests: ["local/engine/tombstones.test.ts"] },
+  { point: "2 the cost of a scan over them", tests: ["local/engine/tombstones.test.ts"] },
   {
     point: "2 they are neither charged nor depended on",
     cases: ["2.deleted-not-charged"],
@@ -201,7 +201,7 @@ export const transactions: readonly Point[] = [
   { point: "3 bytes written", cases: ["3.bytes-written"] },
   { point: "3 system writes", tests: ["local/engine/usage.test.ts"] },
   { point: "3 functions scheduled", cases: ["3.scheduled"] },
-  { point: "3 arguments of what is scheduled", cases: ["3.scheduled-arguments"] },
+  { point: "3 arguments of scheduled functions", cases: ["3.scheduled-arguments"] },
   { point: "3 one job's arguments, which nothing enforces", cases: ["3.scheduled-arguments"] },
   { point: "3 arguments and results", cases: ["3.result-size"] },
   {

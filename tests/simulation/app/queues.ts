@@ -31,7 +31,7 @@ const KINDS: Record<Kind, { with?: object; by?: object }> = {
   mixed: { with: { fallbackAfterMs: 2_000 }, by: act },
   /** Its items come round: programs outside work on them. */
   ring: { with: { circular: true, restMs: 500 } },
-  /** Its items come round: Convex works on them. */
+  /** Its items come round; a push queue. */
   wheel: { with: { circular: true, restMs: 1_000 }, by: act },
 };
 

@@ -220,7 +220,7 @@ const planted: readonly Mutant[] = [
     needs: ["new version"],
   },
   {
-    name: "a lane is given once more what it has begun already",
+    name: "a lane is given a job that it has already begun",
     replace: [
       {
         file: "component/push/laneStep.ts",

@@ -180,7 +180,7 @@ export const LATER: readonly Mutant[] = [
     needs: ["lost schedules"],
   },
   {
-    name: "a callback whose plan is dead is never planned anew",
+    name: "a callback with a dead plan is never planned anew",
     replace: [
       {
         file: "component/tend/janitor.ts",

@@ -157,7 +157,7 @@ export const TAKING: readonly Mutant[] = [
     where: having("operators.job", { how: "pauseJob" }),
   },
   {
-    name: "a job whose time is over is begun all the same",
+    name: "a job past its time is begun all the same",
     replace: [
       {
         file: "component/edges/mayTake.ts",
