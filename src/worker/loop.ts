@@ -3,7 +3,7 @@
  * until something happens. It is the only one that makes numbered calls, so these are one at a time by construction.
  *
  *     step:  outcomes to send?  ──► complete, and claim in the same call while there is room
- *            room, and time to look?  ──► claim
+ *            room, and a claim due?  ──► claim
  *            else  ──► sleep until a handler ends, the subscription speaks, a lease changes, or a time comes
  *
  * Stopping: nothing more is claimed, handlers may end; when the grace is over they are aborted and their jobs given
@@ -271,8 +271,7 @@ export class Loop {
     const { queue } = attempt.job;
     const handler = this.options.handlers.get(queue);
     if (handler === undefined) {
-      // The deployment hands out only jobs of the requested queues, so this is a mistake; another worker must do the
-      // job.
+      // A mistake: the deployment hands out only jobs of the requested queues. Another worker must do it.
       this.conclude(attempt, { kind: "released" });
       this.failed("claim", {
         kind: "unserved",
