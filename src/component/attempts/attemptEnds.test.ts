@@ -1,4 +1,4 @@
-/** How attempts end that do not succeed, and what becomes of their jobs: seen from outside, one rule a test. */
+/** Ends of attempts that do not succeed, and the fates of their jobs: seen from outside, one rule per test. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { textBytes, TRACE_MAX_BYTES, type JobOptions, type Outcome } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -76,7 +76,7 @@ describe("a failed attempt", () => {
     expect(await traced.world.all("payloads")).toEqual([]);
   });
 
-  test("is followed by none where nobody asked for retries, or its worker says that it would be in vain", async () => {
+  test("is followed by none without a retry rule, or when its worker reports retries as hopeless", async () => {
     const plain = await newWorld();
     expect(await plain.status((await ended(plain, failed)).id)).toMatchObject({ status: "failed" });
     const world = await newWorld({ retry });
@@ -90,7 +90,7 @@ describe("a failed attempt", () => {
     expect(await world.status(id)).toMatchObject({ status: "scheduled", dueAt: T0 + 30_000 });
   });
 
-  test("of a job that somebody cancels is followed by none, although its queue retries", async () => {
+  test("of a canceled job is followed by none, although its queue retries", async () => {
     const world = await newWorld({ retry });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -100,7 +100,7 @@ describe("a failed attempt", () => {
     expect(await world.status(id)).toMatchObject({ status: "canceled", reason: "Not wanted." });
   });
 
-  test("is in the deployment's log as well: a warning while others are left, an error at last", async () => {
+  test("is in the deployment's log as well: a warning while attempts are left, an error at last", async () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const error = vi.spyOn(console, "error").mockReturnValue();
     const world = await newWorld({ retry: { ...retry, maxAttempts: 2, initialBackoffMs: 0 } });
@@ -156,7 +156,7 @@ describe("an attempt that runs longer than its timeoutMs", () => {
   });
 });
 
-describe("an attempt whose worker is lost", () => {
+describe("an attempt with a lost worker", () => {
   test("is over graceMs later than its lease, and no sooner", async () => {
     const world = await newWorld({ graceMs: 20_000 });
     const id = await world.enqueue();

@@ -1,8 +1,8 @@
 /**
- * What is kept of attempts that did not succeed: the only writer of `attempts`, but for `remove.ts`, which deletes
- * them with their job. A success costs no row: it stands in the job's own.
+ * The rows of attempts that did not succeed: the only writer of `attempts`, but for `remove.ts`, which deletes them
+ * with their job. A success costs no row: it stands in the job's own.
  *
- * Inserts only, in the transaction that ends the attempt: it meets nobody. A job that goes round for years keeps the last
+ * Inserts only, in the transaction that ends the attempt: it conflicts with nothing. A circular job keeps the last
  * thousand.
  */
 import { ATTEMPTS_KEPT, TRACE_MAX_BYTES } from "../../shared/index.js";

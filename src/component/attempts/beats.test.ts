@@ -149,7 +149,7 @@ describe("the last word of a session", () => {
     expect(left).not.toContain(worker.session);
   });
 
-  test("and those of many are forgotten together: a mount that has gone quiet is not called once for each", async () => {
+  test("and the rows of many are forgotten together: a quiet mount is not called once for each", async () => {
     const world = await newWorld();
     for (let n = 0; n < 20; n += 1) {
       const worker = world.worker(`w${n}`);
@@ -185,7 +185,7 @@ describe("the last word of a session", () => {
     expect(await world.status(id)).toMatchObject({ status: "running" });
   });
 
-  test("is answered for the leases that it names: those that stand, and those that do not", async () => {
+  test("is answered for the leases that it names: standing ones, and lost ones", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -198,7 +198,7 @@ describe("the last word of a session", () => {
     expect(answers.map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
   });
 
-  describe("leaves to Convex what was left to it", () => {
+  describe("leaves to Convex the jobs that were left to it", () => {
     const wakes = async (world: World) =>
       await world.t.run(async (ctx) => {
         const rows = await ctx.db.system.query("_scheduled_functions").collect();
@@ -221,7 +221,7 @@ describe("the last word of a session", () => {
       expect(await wakes(world)).toEqual(Array(count).fill("tiles"));
     });
 
-    test("but not a queue that it has named and never looked in, which need not exist", async () => {
+    test("but not a queue that it has named and never searched, which need not exist", async () => {
       const world = await newWorld(shared);
       const { token, queue } = world;
       const { session, name } = world.worker("a");

@@ -1,4 +1,4 @@
-/** Jobs whose handler could not be begun, as their lane reports it. */
+/** Jobs with a handler that could not be begun, as their lane reports it. */
 import { describe, expect, test } from "vitest";
 import { BLOCKED_EVENT_MS, HANDLER_MISSING_DEFAULT_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -37,7 +37,7 @@ const eventsOf = async (world: World) =>
 const lightOf = async (world: World) =>
   (await world.t.query(api.observe.health, { queue: "tiles" })).light;
 
-describe("a job whose handler could not be begun", () => {
+describe("a job with a handler that could not be begun", () => {
   test.each(["handlerMissing", "noPermit"] as const)(
     "says so in why, in an event and in its queue's health: %s",
     async (kind) => {

@@ -1,7 +1,7 @@
 /**
- * Jobs whose handler could not be begun, as where a deploy has taken the function away, or where the deployment has no room for
- * it. Each is put off and no failure is counted; but an event, which is a line on the log, the queue's health and `why` say
- * so, and after the queue's `handlerMissingAfterMs` the job has failed.
+ * Jobs with a handler that could not be begun, as where a deploy has taken the function away, or where the deployment
+ * has no room for it. Each is put off and no failure is counted; but an event, which is a line on the log, the queue's
+ * health and `why` say so, and after the queue's `handlerMissingAfterMs` the job has failed.
  *
  * A handler that is not the queue's, or of another kind, is seen in the same way (`recordMismatch`); its job fails at once.
  *

@@ -3,7 +3,7 @@
  * but for `remove.ts`, which deletes them with their job.
  *
  * Reads for real, of one job: its last part. Writes: inserts parts of that job. A page reads the job's row and its own
- * stretch of parts: it runs again when the job moves or one of them comes.
+ * stretch of parts: it is invalidated when the job moves or one of them comes.
  */
 import {
   checkInteger,
@@ -25,11 +25,11 @@ import { decodePlace, encodePlace } from "./pages.js";
 // --- Writing ------------------------------------------------------------------------------------
 
 /**
- * Adds parts to the output of one attempt, each once and none before its turn: what is already there is passed over,
- * and after a gap nothing is taken. Says which index is wanted next.
+ * Adds parts to the output of one attempt, each once and none before its turn: existing parts are passed over, and
+ * after a gap nothing is taken. Says which index is wanted next.
  *
- * A job keeps so much, and of earlier attempts the oldest goes first: one that goes round for years, or is snoozed
- * every minute, would otherwise be refused every word from some day on.
+ * A job keeps so much, and of earlier attempts the oldest goes first: a circular job, or one snoozed every minute,
+ * would otherwise be refused every word from some day on.
  */
 export async function addOutput(
   db: DatabaseWriter,
@@ -48,7 +48,7 @@ export async function addOutput(
   const incoming = parts
     .filter(({ index }) => index >= nextIndex)
     .reduce((sum, { text }) => sum + textBytes(text), 0);
-  // What the job has written is what it has, unless some of it is gone: looked up only where that matters.
+  // A job's stored output is all that it has written, unless some of it is gone: read only where that matters.
   const isMuch = total + incoming > OUTPUT_MAX_BYTES;
   const gone = isMuch ? await dropOldest(db, job, total + incoming - OUTPUT_MAX_BYTES) : 0;
   for (const { index, text } of parts) {

@@ -142,7 +142,7 @@ describe("a call that is repeated, since its reply was lost", () => {
     const [job] = await worker.claim(1);
     const first = await worker.complete([succeeded(job!)], { claim: 1 });
     const again = await worker.complete([succeeded(job!)], { n: worker.n, claim: 1 });
-    // How many others there are is not kept: it is a hint.
+    // The size of the fleet is not kept: it is a hint.
     expect(again).toEqual({ ...first, fleet: undefined, places: undefined });
     expect(first.words).toEqual(["ok"]);
     expect(first.jobs).toHaveLength(1);
@@ -151,7 +151,7 @@ describe("a call that is repeated, since its reply was lost", () => {
 });
 
 describe("complete and claim in one", () => {
-  test("records, and hands out what is next, in one call", async () => {
+  test("records, and hands out the next jobs, in one call", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -183,7 +183,7 @@ describe("a call that claims", () => {
     });
   };
 
-  test("makes sure of a sweep for what it leased", async () => {
+  test("ensures a sweep for its new leases", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -194,7 +194,7 @@ describe("a call that claims", () => {
     expect(await janitors(world)).toBe(1);
   });
 
-  test("and finds nothing sees to another janitor where its look shows none, for what is leased still", async () => {
+  test("and finds nothing ensures another janitor where its snapshot shows none, for the remaining leases", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -207,7 +207,7 @@ describe("a call that claims", () => {
     expect(await janitors(world), "nothing is leased").toBe(0);
   });
 
-  test("sees to a sweep for a lease that is shorter than those of the sweep there is", async () => {
+  test("ensures a sweep for a lease that is shorter than the present sweep expects", async () => {
     const world = await newWorld({ leaseMs: 600_000 });
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");

@@ -23,7 +23,7 @@ async function running(options = {}) {
 
 const next = { payload: "next" };
 
-describe("what a job is continued with", () => {
+describe("the jobs to follow", () => {
   test("is enqueued in the transaction that records its outcome", async () => {
     const { world, worker, job } = await running();
     const { words } = await worker.complete([
@@ -97,7 +97,7 @@ describe("an outcome that is recorded later", () => {
     await world.t.mutation(api.lib.completeLater, { token, session, finished: one });
   }
 
-  test("is recorded by a call of its own, told later, and answered as recorded from then on", async () => {
+  test("is recorded by a call of its own, delivered later, and answered as recorded from then on", async () => {
     const { world, id, worker, job } = await running();
     await later(world, worker, succeeded(job, 5));
     expect(await world.status(id)).toMatchObject({ status: "running" });
@@ -131,7 +131,7 @@ describe("an outcome that is recorded later", () => {
     expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 1 });
   });
 
-  test("of a session that is another token's is nobody's", async () => {
+  test("of a session of another token is refused", async () => {
     const { world, id, worker, job } = await running();
     const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
     await later(world, { token: other.token, session: worker.session }, succeeded(job));

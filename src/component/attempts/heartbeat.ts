@@ -1,17 +1,17 @@
 /**
  * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
  *
- * Reads for real: the token, the session's row, what it is asked to end. Looks: the janitor's timers; an idle
- * one's at what is overdue. Writes: the session's row; inserts a timer where the look shows none. No job is read: that a lease stands in the row is the truth.
- * Conflicts with: the session's own `complete` beside it, a cancel of a job that it holds, and a janitor that is ending
- * its leases; whichever runs again finds the other's word. Not with a sweep that writes its timer: the claim has made
- * sure of one, and a beat only puts off what that one is for.
+ * Reads for real: the token, the session's row, leases that it is asked to end. Snapshot reads: the janitor's timers;
+ * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job is
+ * read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
+ * of a job that it holds, and a janitor that is ending its leases; a retry of either finds the other's write. Not with
+ * a sweep that writes its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
  *
- * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their
- * roll-ups' alarms, and where there is none what has finished there, and the janitor's timers: a sweep is sure to come for its
- * row when that is to be forgotten. Looks: other workers of those that Convex serves as well.
- * Writes: the session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of
- * the session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
+ * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues,
+ * their roll-ups' alarms, and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to
+ * come for its row when that is to be forgotten. Snapshot reads: other workers of its pushed queues. Writes: the
+ * session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of the
+ * session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -52,14 +52,15 @@ export async function heartbeat(
   const renewed = await renew(ctx.db, holder, args.leases, asked, now);
   // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
   if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
-  // An idle worker's, once a minute, may be the only calls to a queue whose jobs are all due later.
+  // An idle worker's beats, once per minute, may be the only calls to a queue with jobs that are all due later.
   else await watchOver(ctx, holder.queues, now);
   return { answers: answerBeat(renewed.leases, args.leases, asked) };
 }
 
 /**
- * The session is over, and no job is left to it from now on. `n` is a number after those of all its calls, so that a copy of
- * one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may still run.
+ * The session is over, and no job is left to it from now on. `n` is a number after the numbers of all its calls, so
+ * that a copy of one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may
+ * still run.
  */
 async function leave(
   ctx: MutationCtx,
@@ -72,7 +73,8 @@ async function leave(
   if (holder === null || judgeCall(holder, n) === "repeated" || holder.leases.length > 0)
     return { answers };
   await depart(ctx.db, holder, n, now);
-  // Said before, or it was lost: what it left has been seen to, and is no second time however often this is said.
+  // Repeated, or its reply was lost: the consequences of its leaving are ensured once, however often the call is
+  // repeated.
   if (holder.state === "gone") return { answers };
   await leaveFleets(ctx, holder, now);
   await ensureAllCounted(ctx, holder.queues, now);
@@ -81,7 +83,7 @@ async function leave(
   return { answers };
 }
 
-/** What was left to the last worker outside of a queue is Convex's from now on, where it runs jobs of that queue. */
+/** Jobs that were left to the last worker outside of a queue are Convex's from now on, if the queue is pushed. */
 async function leaveToConvex(ctx: MutationCtx, { session, queues }: Holder): Promise<void> {
   const known = await Promise.all(queues.map(async (name) => await findQueue(ctx.db, name)));
   const shared = known.flatMap((queue) =>
@@ -94,7 +96,7 @@ async function leaveToConvex(ctx: MutationCtx, { session, queues }: Holder): Pro
     if (!served.has(queue.name)) await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs());
 }
 
-/** How each of these leases stands: what a beat is answered, wherever it comes from. */
+/** How each of these leases stands: the answer to a beat, from any kind of call. */
 export function answerBeat(
   held: HeldLease[],
   named: readonly Lease[],

@@ -2,8 +2,8 @@
  * Log entries of jobs: written by reports, read in pages. The only writer of `logs`, but for `remove.ts`, which deletes them
  * with their job.
  *
- * Reads for real, of one job: the entry that is changed, the job's last entry. Writes: entries of that job. A page reads
- * its own stretch of the job's entries and nothing else: it runs again when one of them comes or changes.
+ * Reads for real, of one job: the entry that is changed, the job's last entry. Writes: entries of that job. A page
+ * reads its own stretch of the job's entries and nothing else: it is invalidated when one of them comes or changes.
  */
 import type { Value } from "convex/values";
 import {
@@ -24,8 +24,8 @@ import { decodePlace, encodePlace, type Place } from "./pages.js";
 // --- Writing ------------------------------------------------------------------------------------
 
 /**
- * Adds and changes entries of one attempt. A new one must have a greater number than the last, so that the last row
- * is the job's count; the worker sends them in order, one call at a time. A job keeps so many, and those of earlier
+ * Adds and changes entries of one attempt. A new one must have a greater number than the last, so that the last row is
+ * the job's count; the worker sends them in order, one call at a time. A job keeps so many, and entries of earlier
  * attempts go first.
  */
 export async function addLogs(

@@ -1,4 +1,4 @@
-/** What becomes of a job when its worker reports how an attempt ended. */
+/** A job's fate after its worker's report of an outcome. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Finished, JobOptions, Outcome, QueueConfig } from "../../shared/index.js";
 import { failed, leaseOf, newToldWorld, released, succeeded } from "../setup.test.js";
@@ -158,7 +158,7 @@ describe("an attempt that is given back until later", () => {
 describe("a job of a circular queue", () => {
   const circular = { circular: true };
 
-  test("that succeeds is pending again, with its result and one more round, and the app is told", async () => {
+  test("that succeeds is pending again, with its result and one more round, and the app is notified", async () => {
     const { world, id, worker, job } = await running(circular);
     await worker.complete([succeeded(job, 7)]);
     expect(await world.job(id)).toMatchObject({
@@ -181,7 +181,7 @@ describe("a job of a circular queue", () => {
     expect((await worker.claim())[0]).toMatchObject({ id, attempt: 2 });
   });
 
-  test("that fails goes round as well where nothing is said of retries, and the app is told", async () => {
+  test("that fails stays in the ring without a retry rule, and the app is notified", async () => {
     const { world, id, worker, job } = await running(circular);
     await worker.complete([failed(job, "boom")]);
     expect(await world.job(id)).toMatchObject({ status: "pending", rounds: 1, failures: 1 });
@@ -207,7 +207,7 @@ describe("a job of a circular queue", () => {
     expect(await world.status(other)).toMatchObject({ status: "failed" });
   });
 
-  test("keeps one large result, however often it goes round", async () => {
+  test("keeps one large result through any number of rounds", async () => {
     const { world, worker, job } = await running(circular);
     let next = job;
     for (let round = 0; round < 4; round += 1) {
@@ -225,8 +225,8 @@ describe("a job of a circular queue", () => {
   });
 });
 
-describe("what is kept of attempts", () => {
-  test("every one that did not succeed has a row, with who, when and why", async () => {
+describe("the rows of attempts", () => {
+  test("every one that did not succeed has a row, with worker, times and reason", async () => {
     const { world, id, worker, job } = await running({ retry: RETRY, maxResets: 5 });
     const startedAt = Date.now();
     await world.advance(500);
@@ -264,7 +264,7 @@ describe("what is kept of attempts", () => {
     expect(await world.all("attempts")).toEqual([]);
   });
 
-  test("a job that goes round for years keeps a bounded number", async () => {
+  test("a job with rounds over years keeps a bounded number", async () => {
     const { world, id, worker, job } = await running();
     await world.t.run(async (ctx) => {
       await ctx.db.patch("jobs", id, { attempt: 5_000 });
@@ -293,7 +293,7 @@ describe("what is kept of attempts", () => {
   });
 });
 
-test("a result that cannot be stored fails its job for good, whatever the retry rule: it would come out like this again", async () => {
+test("a result that cannot be stored fails its job for good, under any retry rule, since it would come out like this again", async () => {
   const { world, id, worker, job } = await running({ retry: RETRY });
   const result = Object.fromEntries(Array.from({ length: 1_025 }, (_, i) => [`f${i}`, i]));
   expect((await worker.complete([succeeded(job, result)])).words).toEqual(["ok"]);

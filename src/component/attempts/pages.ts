@@ -1,6 +1,6 @@
 /**
- * Cursors into what hangs on one job: an attempt, and a number within it. A cursor names the place behind which to go
- * on, and means that place for ever: rows are only added behind the last. Pure.
+ * Cursors into the rows of one job: an attempt, and a number within it. A cursor names the place behind which to go on,
+ * and means that place for ever: rows are only added behind the last. Pure.
  */
 import { conveyorError } from "../../shared/index.js";
 

@@ -1,4 +1,4 @@
-/** What workers say of running jobs, and how it is read back: in order, once, attempt by attempt, within bounds. */
+/** Reports of running jobs, and reads of them: in order, once, attempt by attempt, within bounds. */
 import { describe, expect, test } from "vitest";
 import type { OutputPage, LogPage } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -62,7 +62,7 @@ describe("log entries", () => {
     expect(entries[1]).not.toHaveProperty("updatedAt");
   });
 
-  test("of earlier attempts make room for those of the last", async () => {
+  test("of earlier attempts make room for entries of the last", async () => {
     const { world, id, worker } = await running();
     await world.t.run(async (ctx) => {
       for (let entry = 0; entry < 3; entry += 1) {
@@ -113,7 +113,7 @@ describe("log entries", () => {
     expect((await world.all("logs")).map(({ total }) => total)).toEqual([1, 2, 3]);
   });
 
-  test("are read in pages, whose cursors mean the same place for ever", async () => {
+  test("are read in pages, with cursors that mean the same place for ever", async () => {
     const { world, id, worker } = await running();
     await worker.report({ logs: Array.from({ length: 5 }, (_, i) => log(id, i, `${i}`)) });
     const first = await readLogs(world, id, { limit: 2 });
@@ -131,7 +131,7 @@ describe("log entries", () => {
 });
 
 describe("output", () => {
-  test("is read from the beginning by whoever comes late, and stays when the job has ended", async () => {
+  test("is read from the beginning by a late reader, and stays when the job has ended", async () => {
     const { world, id, worker, job } = await running();
     await worker.report({ output: [part(id, 0, "Hello, "), part(id, 1, "world")] });
     expect(await readOutput(world, id)).toMatchObject({ attempt: 1, isDone: false });
@@ -183,7 +183,7 @@ describe("output", () => {
     expect(await refusal(mixed)).toMatchObject({ code: "invalidArgument" });
   });
 
-  test("of earlier attempts makes room for that of the last: a job that goes round for years is refused no word", async () => {
+  test("of earlier attempts makes room for output of the last: a job with rounds over years is refused no word", async () => {
     const { world, id, worker } = await running();
     await wrote(world, id, 0, full);
     const said = { output: [part(id, 0, "o"), part(id, 1, "ver")] };
@@ -213,7 +213,7 @@ describe("output", () => {
 });
 
 describe("a report", () => {
-  test("of a lease that is lost, over, or another's is answered so, and the others stand", async () => {
+  test("of a lease that is lost, over, or another's is answered so, and the call's other reports stand", async () => {
     const { world, id, worker, job } = await running();
     const [lost] = await world.enqueueBatch([1]);
     await world.worker("b").claim();
@@ -229,7 +229,7 @@ describe("a report", () => {
     expect((await world.all("chunks")).map(({ text }) => text)).toEqual(["mine"]);
   });
 
-  test("with the holder's id needs no look, and another's id is no use", async () => {
+  test("with the holder's id needs no snapshot read, and another's id is no use", async () => {
     const { id, worker } = await running();
     const holder: string = (await worker.holder())._id;
     const said = { output: [part(id, 0, "x")] };
@@ -275,7 +275,7 @@ describe("a report", () => {
     expect(await world.all("chunks")).toEqual([]);
   });
 
-  test("of a job that somebody cancels is recorded, and the answer says so", async () => {
+  test("of a canceled job is recorded, and the answer says so", async () => {
     const { world, id, worker } = await running();
     await world.t.mutation(api.operate.cancelJob, { id });
     expect(await worker.report({ logs: [log(id, 0, "stopping")] })).toMatchObject([
@@ -284,7 +284,7 @@ describe("a report", () => {
     expect((await readLogs(world, id)).entries).toHaveLength(1);
   });
 
-  test("writes neither the job's row nor its holder's: nobody who moves the job meets it", async () => {
+  test("writes neither the job's row nor its holder's: a transaction that moves the job does not conflict with it", async () => {
     const { world, id, worker } = await running();
     const before = [await world.job(id), await worker.holder()];
     await worker.report({
@@ -336,7 +336,7 @@ test.each(["x", "1", "1:", "1:2:3", "-1:0", "1:-2", "9999999999999999999:1"])(
   },
 );
 
-test("the cursor of the last page leads on, whatever number its entry has", async () => {
+test("the cursor of the last page leads on, even behind the greatest number", async () => {
   const { world, worker, id } = await running();
   const entry = Number.MAX_SAFE_INTEGER;
   await worker.report({ logs: [log(id, entry, "the last there can be")] });

@@ -1,14 +1,15 @@
 /**
- * Report: what a worker says of jobs that run, all of them in one call: how far they are, log entries, output. The only
- * writer of `progress`, but for `remove.ts`, which deletes it with its job; of the others `logs.ts` and `chunks.ts` write the rows.
+ * Report: a worker's reports about running jobs, all of them in one call: progress, log entries, output. The only
+ * writer of `progress`, but for `remove.ts`, which deletes it with its job; `logs.ts` and `chunks.ts` write the rows of
+ * the other two.
  *
  * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
- * changes with every call of the worker: so a report stands in nobody's way.
+ * changes with every call of the worker: so a report conflicts with no call of a worker.
  *
- * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output. Looks at: the
- * session's row, where the caller does not know its holder (and reads it for real where the look shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the
- * end of that very attempt, and somebody who asks for it to be canceled; whoever ends an attempt reads nothing of this.
- * It renews no lease and moves no job.
+ * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output.
+ * Snapshot reads: the session's row, where the caller does not know its holder (and a real read where the snapshot
+ * shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for
+ * its cancel; a transaction that ends an attempt reads nothing of this. It renews no lease and moves no job.
  */
 import { v, type Value } from "convex/values";
 import {
@@ -61,7 +62,7 @@ export async function report(
   return { answers };
 }
 
-/** Writes what is said of leases that stand, and answers for each. */
+/** Writes the reports about leases that stand, and answers for each. */
 export async function record(
   ctx: MutationCtx,
   leases: readonly Said[],
@@ -85,7 +86,7 @@ export async function record(
   return answers;
 }
 
-/** Whether the lease stands. Somebody who wants the job to end is obeyed by its worker: until then it may report. */
+/** Whether the lease stands. A worker obeys a request to end the job: until then it may report. */
 export function judgeLease(
   job: Doc<"jobs"> | null,
   attempt: number,
@@ -100,7 +101,7 @@ export function judgeLease(
   return job.cancelRequestedAt === undefined ? "ok" : "canceled";
 }
 
-/** The latest value, unless a later one is there: one that was late on its way shows nobody anything. */
+/** The latest value, unless a later one is there: a late value is dropped. */
 async function showProgress(
   ctx: MutationCtx,
   job: Doc<"jobs">,
@@ -138,12 +139,12 @@ export function byLease({ updates = [], logs = [], output = [] }: Report): Said[
   return [...leases.values()];
 }
 
-// --- Who calls ----------------------------------------------------------------------------------
+// --- The caller -------------------------------------------------------------------------------------
 
 /**
- * The id of the session's row, which never changes, without depending on the row, which always does. A claim tells it,
- * and only to who claims. A session that is not there to be seen may have claimed for the first time a moment ago: a
- * snapshot may be older than that, and nobody's lease is lost by it.
+ * The id of the session's row, which never changes, without depending on the row, which always does. A claim returns
+ * it, and only to its caller. A session that is not there to be seen may have claimed for the first time a moment ago:
+ * a snapshot may be older than that, and no lease is lost by it.
  */
 export async function holderOf(
   ctx: MutationCtx,

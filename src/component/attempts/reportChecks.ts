@@ -1,5 +1,5 @@
 /**
- * What a report may be: refused whole, before anything is read, where a number or size is out of its bounds. A worker
+ * Bounds of a report: refused whole, before anything is read, where a number or size is out of its bounds. A worker
  * checks the same before it sends. Pure.
  */
 import { getConvexSize, type Value } from "convex/values";
@@ -58,7 +58,7 @@ export function checkReport(
   return bytes - progress + TOKEN_ROW_BYTES * (logs.length + output.length);
 }
 
-/** What a job may write is bounded by its text: of parts without any it could have as many as it likes. */
+/** A job's output is bounded by its text: of parts without any it could have as many as it likes. */
 function emptyPart(index: number): Error {
   return conveyorError(
     "invalidArgument",

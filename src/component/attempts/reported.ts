@@ -1,6 +1,7 @@
 /**
  * Whether the holder of an attempt has said anything of it: then the reply that brought it the job has arrived, and it
- * has begun. Read, for real, by whoever ends leases that nobody renewed: its holder says nothing any more.
+ * has begun. Read, for real, by a transaction that ends leases which were not renewed: their holder reports nothing any
+ * more.
  */
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";

@@ -33,7 +33,7 @@ async function claimAndTakeBack(
   });
 }
 
-test("an attempt that was claimed in the same transaction ends as the app says; the others stay leased", async () => {
+test("an attempt that was claimed in the same transaction ends as the app says; the remaining ones stay leased", async () => {
   const world = await newWorld();
   const [first, second] = await world.enqueueBatch([1, 2]);
   const worker = world.worker("a");
@@ -46,7 +46,7 @@ test("an attempt that was claimed in the same transaction ends as the app says; 
   expect(leases.map(({ id }) => id)).toEqual([second]);
 });
 
-test("what was given back is claimed by others, and no lease of it is left", async () => {
+test("a job that was given back is claimed by other workers, and no lease of it is left", async () => {
   const world = await newWorld();
   const [id] = await world.enqueueBatch([1, 2]);
   await claimAndTakeBack(world, world.worker("a"), released);
@@ -54,7 +54,7 @@ test("what was given back is claimed by others, and no lease of it is left", asy
   expect(jobs.map((job) => job.id)).toEqual([id]);
 });
 
-test("the app's callback is told alone: one that conflicts or throws takes no claim down", async () => {
+test("the app's callback is delivered alone: one that conflicts or throws takes no claim down", async () => {
   const world = await newToldWorld();
   let told = 0;
   app.onComplete = () => void (told += 1);
@@ -77,7 +77,7 @@ test("a session that has claimed nothing has nothing to take back, and gets no r
   expect(await world.all("holders")).toHaveLength(1);
 });
 
-test("a call that names no attempt, and one whose token is unknown, are refused", async () => {
+test("a call that names no attempt, and one with an unknown token, are refused", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("a");

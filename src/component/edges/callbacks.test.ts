@@ -7,13 +7,13 @@ async function owed(world: World): Promise<Doc<"callbacks">[]> {
   return await world.all("callbacks");
 }
 
-/** What the app was told, in order: `succeeded`, `failed`, … */
+/** The outcomes that the app received, in order: `succeeded`, `failed`, … */
 async function told(world: World): Promise<string[]> {
   return (await world.all("told")).map((row) => row.status);
 }
 
 describe("in the transaction that finishes the job", () => {
-  test("the app is told the outcome, with payload, result, attempt and worker", async () => {
+  test("the app receives the outcome, with payload, result, attempt and worker", async () => {
     const world = await newToldWorld();
     const heard = vi.fn();
     app.onComplete = (_ctx, args) => heard(args);
@@ -54,7 +54,7 @@ describe("in the transaction that finishes the job", () => {
     const [job] = await worker.claim();
     const { words } = await worker.complete([succeeded(job!)], { claim: 1 });
     expect(words).toEqual(["ok"]);
-    // No snapshot shows a transaction its own writes, so the job comes with the next look at the latest.
+    // No snapshot shows a transaction its own writes, so the next claim at the latest finds the job.
     expect((await worker.claim()).map((next) => next.payload)).toEqual(["second"]);
   });
 
@@ -84,7 +84,7 @@ describe("in the transaction that finishes the job", () => {
     expect(await world.status(second!)).toMatchObject({ status: "canceled" });
   });
 
-  test("what a callback changes of the very session is kept: its row is read again before it is written", async () => {
+  test("a callback's changes of the very session are kept: its row is read again before it is written", async () => {
     const world = await newToldWorld();
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -99,7 +99,7 @@ describe("in the transaction that finishes the job", () => {
     expect((await worker.holder()).leases).toMatchObject([{ id: two!.id, leaseMs: 99_000 }]);
   });
 
-  test("when asked to defer, none runs inline: the outcomes stand, and each is told alone and at once", async () => {
+  test("when asked to defer, none runs inline: the outcomes stand, and each is delivered alone and at once", async () => {
     const world = await newToldWorld();
     const ids = await world.enqueueBatch([1, 2, 3]);
     const worker = world.worker("a");
@@ -120,7 +120,7 @@ describe("in the transaction that finishes the job", () => {
     expect(await told(world)).toHaveLength(2);
   });
 
-  test("a call repeated with deferral after its first copy told inline tells nobody twice", async () => {
+  test("a call repeated with deferral after its first copy delivered inline delivers nothing twice", async () => {
     const world = await newToldWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -165,7 +165,7 @@ describe("a callback that fails", () => {
     expect(debt?.error).toContain("no row for this tile");
   });
 
-  test("by returning what its validator refuses leaves none of its writes either", async () => {
+  test("by returning a value that its validator refuses leaves none of its writes either", async () => {
     const world = await newToldWorld({}, "refused");
     await world.enqueue();
     const worker = world.worker("a");
@@ -176,7 +176,7 @@ describe("a callback that fails", () => {
     expect(await owed(world)).toHaveLength(1);
   });
 
-  test("by needing more than its tenth of a transaction is told alone, with all there is", async () => {
+  test("by needing more than its tenth of a transaction is delivered alone, with a whole one", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx) => {
       const row = { id: "", status: "extra", attempt: 0, error: null };
@@ -193,7 +193,7 @@ describe("a callback that fails", () => {
     expect(await owed(world)).toEqual([]);
   });
 
-  test("is told again a second later, exactly once", async () => {
+  test("is delivered again a second later, exactly once", async () => {
     const world = await newToldWorld();
     let broken = true;
     app.onComplete = () => {
@@ -234,7 +234,7 @@ describe("a callback that fails", () => {
     expect(await told(world)).toEqual([]);
   });
 
-  test("that was given up is forgotten when a later one of the job is: one is kept, and the purge sees what is owed", async () => {
+  test("that was given up is forgotten when a later one of the job is: one is kept, and the purge sees the owed one", async () => {
     const world = await newToldWorld();
     const broken = () => {
       throw new Error("never");
@@ -254,7 +254,7 @@ describe("a callback that fails", () => {
     expect((await world.all("payloads")).map(({ value }) => value.length)).toEqual([602]);
   });
 
-  test("is told the result of its own attempt, though more of the job was owed since", async () => {
+  test("receives the result of its own attempt, though more of the job was owed since", async () => {
     const world = await newToldWorld({ circular: true });
     let broken = true;
     const heard: unknown[] = [];
@@ -280,7 +280,7 @@ describe("a callback that fails", () => {
     expect(await world.all("payloads"), "the last result is the job's").toHaveLength(1);
   });
 
-  test("is told the result of its own attempt, though the job was retried meanwhile", async () => {
+  test("receives the result of its own attempt, though the job was retried meanwhile", async () => {
     const world = await newToldWorld();
     let broken = true;
     const heard = vi.fn();
@@ -300,7 +300,7 @@ describe("a callback that fails", () => {
     expect(await world.all("payloads"), "nobody else needs it").toEqual([]);
   });
 
-  test("whose plan was born canceled is planned again by the janitor", async () => {
+  test("with a plan that was born canceled is planned again by the janitor", async () => {
     const world = await newToldWorld();
     let broken = true;
     app.onComplete = () => {
@@ -322,7 +322,7 @@ describe("a callback that fails", () => {
 });
 
 describe("the janitor", () => {
-  test("never runs a callback: a job it gives up is told alone, and a poisonous one stops nothing", async () => {
+  test("never runs a callback: the end of a job it gives up is delivered alone, and a poisonous one stops nothing", async () => {
     const world = await newToldWorld({ maxResets: 0 });
     app.onComplete = (_ctx, { payload }) => {
       if (payload === "poison") throw new Error("poison");

@@ -79,7 +79,10 @@ describe("a job that waits at its deadline has timed out, and says that this is 
     const id = await world.enqueue({}, { deadlineMs });
     passQuietly(deadlineMs);
     expect(await why(world, id)).toMatchObject([
-      { kind: "expired", text: expect.stringContaining("It did not finish by 2026-01-01 00:00:10") },
+      {
+        kind: "expired",
+        text: expect.stringContaining("It did not finish by 2026-01-01 00:00:10"),
+      },
     ]);
   });
 
@@ -97,7 +100,7 @@ describe("a job that waits at its deadline has timed out, and says that this is 
     expect(await world.all("keys")).toEqual([]);
   });
 
-  test("a claim that meets it before the alarm does refuses it", async () => {
+  test("a claim that finds it before the alarm does refuses it", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { deadlineMs });
     passQuietly(deadlineMs);
@@ -107,7 +110,7 @@ describe("a job that waits at its deadline has timed out, and says that this is 
 });
 
 describe("a job that runs at its deadline", () => {
-  test("has no more time for its attempt than it has itself, whatever its timeoutMs", async () => {
+  test("has no more time for its attempt than it has itself, under any timeoutMs", async () => {
     const world = await newWorld({ timeoutMs: 60_000 });
     const { id, worker, job } = await begun(world);
     expect(job.timeoutMs).toBe(deadlineMs);
@@ -171,7 +174,7 @@ test("an attempt that ran out of its own time beside the deadline is tried again
   expect(await world.status(id)).toMatchObject({ status: "scheduled", failures: 1 });
 });
 
-test("the worker that runs it is told by its beat that it lost the job, and the app once that it has timed out", async () => {
+test("the worker that runs it learns by its beat that it lost the job, and the app once that it has timed out", async () => {
   const world = await newToldWorld({ timeoutMs: 600_000 });
   const { id, worker } = await begun(world);
   const answers: string[] = [];
@@ -193,7 +196,7 @@ test("a job that is wanted no more at its deadline ends as canceled", async () =
   expect(await world.status(id)).toMatchObject({ status: "canceled" });
 });
 
-test("what goes on from a job has a deadline of its own", async () => {
+test("a job to follow has a deadline of its own", async () => {
   const world = await newWorld();
   const { id, worker, job } = await begun(world);
   await world.advance(5_000);

@@ -72,12 +72,12 @@ describe("a ring", () => {
     const world = await newWorld();
     const at = Date.now() + 1_000;
     const [id] = await schedule(world, [at]);
-    // As on a machine whose clock is a second behind that of the one which schedules.
+    // As on a machine with a clock that is a second behind the one which schedules.
     await ringOf(world, (await alarms(world))[0]!);
     expect(await world.status(id!)).toMatchObject({ status: "pending" });
   });
 
-  test("leaves alone what lies in the next segment, even if the clock has passed it", async () => {
+  test("leaves alone jobs of the next segment, even if the clock has passed it", async () => {
     const world = await newWorld();
     const at = Date.now() + 1_000;
     const [first, second] = await schedule(world, [at + 99, at + 100]);
@@ -151,7 +151,7 @@ describe("a crowd that is due at once", () => {
     expect((await statuses(world))["scheduled"]).toBe(2 * PROMOTE_MAX);
     await pass(world, 1_000);
     expect((await statuses(world))["scheduled"]).toBe(PROMOTE_MAX);
-    // What is due elsewhere in the meantime is as punctual as ever.
+    // Jobs due in other segments meanwhile are as punctual as ever.
     const [id] = await schedule(world, [Date.now() + 100]);
     await pass(world, 250);
     expect(await world.status(id!)).toMatchObject({ status: "pending" });
@@ -159,7 +159,7 @@ describe("a crowd that is due at once", () => {
 });
 
 describe("a job that cannot be made claimable", () => {
-  test("is put off, with an event, and the others are promoted", async () => {
+  test("is put off, with an event, and the remaining ones are promoted", async () => {
     const world = await newWorld();
     const at = Date.now() + 1_000;
     const [bad] = await schedule(world, [at], { labels: ["one", "too", "many"] });
@@ -214,7 +214,7 @@ describe("a wide segment's alarm", () => {
     expect(await alarms(world)).toEqual([]);
   });
 
-  test("that hands over is told of a job that comes in behind its place", async () => {
+  test("that hands over learns of a job that comes in behind its place", async () => {
     const world = await newWorld();
     const at = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;
     await schedule(world, [at]);

@@ -1,7 +1,7 @@
 /**
- * What may run where: one predicate for every path that takes a job, which are a wake, a claim and the jobs that it names, a
- * lane's step, a take-over. What a lane is handed over with, or runs inline, it has been given by one of these. A look only
- * picks what the predicate is then asked about. Pure.
+ * Which job may run where: one predicate for every path that takes a job, which are a wake, a claim and the jobs that
+ * it names, a lane's step, a take-over. The jobs that a lane is handed over with, or runs inline, were taken by one of
+ * these. A search only picks jobs for which the predicate is then evaluated. Pure.
  */
 import type { Doc } from "../_generated/dataModel.js";
 import { isOutOfTime } from "./startDeadlines.js";
@@ -14,7 +14,7 @@ type Job = Doc<"jobs">;
 
 export interface Taker {
   offer: Offer;
-  /** What it has taken so far costs this. */
+  /** The cost of the jobs that it has taken so far. */
   cost: number;
   /** It runs jobs inside Convex. */
   isLane: boolean;
@@ -46,7 +46,7 @@ export function mayTake(
   return now + timeoutOf(queue, timeoutMs) > endsAt ? "tooLong" : "take";
 }
 
-/** No lane offers any labels: whoever makes such a job claimable need wake none. */
+/** No lane offers any labels: such a job needs no wake. */
 export function mayRunInside({ labels = [] }: Pick<Job, "labels">): boolean {
   return labels.length === 0;
 }

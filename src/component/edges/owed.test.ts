@@ -1,9 +1,9 @@
-/** What `onComplete` is told, when, and that nothing of it is forgotten or left behind. */
+/** The arguments and the time of `onComplete`, and that no call of it is forgotten or left behind. */
 import { describe, expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import { app, failed, newToldWorld, succeeded, type World } from "../setup.test.js";
 
-/** What the app was told, in order: `succeeded`, `failed`, … */
+/** The outcomes that the app received, in order: `succeeded`, `failed`, … */
 async function statuses(world: World): Promise<string[]> {
   return (await world.all("told")).map(({ status }) => status);
 }
@@ -16,7 +16,7 @@ async function running(options = {}) {
   return { world, id, worker, job: job! };
 }
 
-describe("what onComplete is told besides", () => {
+describe("further arguments of onComplete", () => {
   test("the job's name and its context, however large", async () => {
     const heard = vi.fn();
     const context = { note: "x".repeat(2_000) };
@@ -41,8 +41,8 @@ describe("what onComplete is told besides", () => {
   });
 });
 
-describe("what is owed", () => {
-  test("large payloads and results are told inline as far as a transaction may read, and the rest alone", async () => {
+describe("owed callbacks", () => {
+  test("large payloads and results are delivered inline as far as a transaction may read, and the rest alone", async () => {
     const world = await newToldWorld();
     const large = "x".repeat(900_000);
     for (let i = 0; i < 8; i += 1) await world.enqueue(large);
@@ -76,7 +76,7 @@ describe("what is owed", () => {
     expect(left, "and then nobody looks any more").toEqual([]);
   });
 
-  test("of a job that is retried by another's callback in the same call is told its result, and no row is left", async () => {
+  test("of a job that is retried by another's callback in the same call receives its result, and no row is left", async () => {
     for (const first of [true, false]) {
       const world = await newToldWorld();
       const heard: unknown[] = [];
@@ -117,7 +117,7 @@ describe("ends of one job", () => {
     return id;
   }
 
-  test("are told in their order: a later one waits while an earlier one is owed", async () => {
+  test("are delivered in their order: a later one waits while an earlier one is owed", async () => {
     const world = await newToldWorld();
     let broken = true;
     app.onComplete = (_ctx, { attempt }) => {
@@ -133,7 +133,7 @@ describe("ends of one job", () => {
     expect(await world.all("callbacks")).toEqual([]);
   });
 
-  test("are told one right after the other, whatever ended them", async () => {
+  test("are delivered one right after the other, for any kind of end", async () => {
     const world = await newToldWorld();
     let broken = true;
     app.onComplete = () => {

@@ -1,4 +1,4 @@
-/** What tests of scheduled jobs share: putting them in, and looking at alarms. */
+/** Shared by tests of scheduled jobs: putting them in, and reading alarms. */
 import { expect, test, vi } from "vitest";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";

@@ -20,7 +20,7 @@ async function expiring(world: World, ms: number): Promise<Id<"jobs">> {
   return id;
 }
 
-describe("a job that nobody begins in time", () => {
+describe("a job that is not begun in time", () => {
   test("fails within a second or so, and the error says that it expired and by how much", async () => {
     const world = await newToldWorld();
     const id = await expiring(world, 90_000);
@@ -37,7 +37,7 @@ describe("a job that nobody begins in time", () => {
     expect(await world.worker("a").claim()).toEqual([]);
   });
 
-  test("tells whom it concerns, once, and a callback that throws does not undo it", async () => {
+  test("delivers its end once, and a callback that throws does not undo it", async () => {
     const world = await newToldWorld();
     app.onComplete = () => {
       throw new Error("not today");
@@ -110,7 +110,7 @@ test("a job far from its end has one alarm for its day, and expires to the secon
   expect(await world.status(id)).toMatchObject({ status: "failed" });
 });
 
-test("one job that makes every ring fail is at last left as it is, with an event, and the others expire", async () => {
+test("one job that makes every ring fail is at last left as it is, with an event, and the other jobs expire", async () => {
   const world = await newWorld();
   const bad = await expiring(world, 1_000);
   const good = await expiring(world, 1_001);

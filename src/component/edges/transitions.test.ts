@@ -166,7 +166,7 @@ async function anyHolder(ctx: MutationCtx): Promise<{ _id: Id<"holders"> }> {
   return { _id: id };
 }
 
-describe("what every edge writes", () => {
+describe("every edge's writes", () => {
   test("a job that comes back has a new seq, above all that were seen, and the band before new jobs", async () => {
     const world = await newWorld();
     const id = await world.enqueue("first");

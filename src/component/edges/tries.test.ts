@@ -1,4 +1,6 @@
-/** Callbacks that are owed, tried by late, repeated or forgotten calls: each is told once, and holds up no other. */
+/**
+ * Callbacks that are owed, tried by late, repeated or forgotten calls: each is delivered once, and holds up no other.
+ */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { CALLBACK_WAIT_MAX_MS } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
@@ -55,7 +57,7 @@ describe("a plan", () => {
     expect(await pending(world, "tryCallback")).toBe(1);
   });
 
-  test("of what was told, or given up, does nothing", async () => {
+  test("of an end that was delivered, or given up, does nothing", async () => {
     const { world, row } = await owing();
     await world.t.run(({ db }) => db.patch("callbacks", row._id, { state: "dead" }));
     await plan(world, row._id, 0);
@@ -96,7 +98,7 @@ describe("a plan", () => {
     expect(await told(world)).toEqual(["canceled", "canceled"]);
   });
 
-  test("by the janitor is none of what is told by then, or given up", async () => {
+  test("by the janitor skips ends that were delivered by then, or given up", async () => {
     const { world, row } = await owing();
     await world.t.run(({ db }) => db.patch("callbacks", row._id, { state: "dead", dueAt: 7 }));
     await world.t.run(async (ctx) => await replan(ctx as never, row._id));
@@ -107,7 +109,7 @@ describe("a plan", () => {
 });
 
 describe("a try", () => {
-  test("that runs twice tells once", async () => {
+  test("that runs twice delivers once", async () => {
     const { world, row } = await owing();
     broken = false;
     await attempt(world, row._id);
@@ -115,7 +117,7 @@ describe("a try", () => {
     expect(await told(world)).toEqual(["canceled"]);
   });
 
-  test("that comes when it has been given up tells nothing", async () => {
+  test("that comes when it has been given up delivers nothing", async () => {
     const { world, row } = await owing();
     broken = false;
     await world.t.run(({ db }) => db.patch("callbacks", row._id, { state: "dead" }));
@@ -123,7 +125,7 @@ describe("a try", () => {
     expect([await told(world), (await owed(world)).length]).toEqual([[], 1]);
   });
 
-  test("of a job that is gone, as one whose rows go in parts, tells nothing and ends the debt", async () => {
+  test("of a deleted job, as one with rows that go in parts, delivers nothing and ends the debt", async () => {
     const { world, job, row } = await owing();
     broken = false;
     await world.t.run(({ db }) => db.delete("jobs", job));
@@ -131,7 +133,7 @@ describe("a try", () => {
     expect([await told(world), await owed(world)]).toEqual([[], []]);
   });
 
-  test("whose next end is gone is not held up by that", async () => {
+  test("with a next end that is gone is not held up by that", async () => {
     const { world, job, row } = await owing();
     await world.t.mutation(api.operate.retryJob, { id: job });
     await world.cancel(job);
@@ -176,7 +178,7 @@ test("a callback that deletes its very job, with a result of its own row, takes 
   expect([await world.all("jobs"), await world.all("payloads")]).toEqual([[], []]);
 });
 
-test("a result that is still to be told outlasts a retry by another's callback in the same call", async () => {
+test("a result that is still to be delivered outlasts a retry by another's callback in the same call", async () => {
   const world = await newToldWorld();
   const heard: unknown[] = [];
   await world.enqueueBatch(["retried", "retries"]);

@@ -53,7 +53,7 @@ test("a job that was paused and resumed has a wake of its own, and that of its t
   expect(await wakes(world)).toEqual(["pending", "pending"]);
 });
 
-test("a wake whose own job is out of time ends it once: it asks no other lane for a job that has ended", async () => {
+test("a wake for a job that is out of time ends it once: it asks no other lane for a job that has ended", async () => {
   const world = await newToldWorld({ push: true, fallbackAfterMs: 60_000, maxParallelism: 5 });
   const job = await world.enqueue(1, { expiresAfterMs: 1_000 });
   await keepSpareLane(world);
