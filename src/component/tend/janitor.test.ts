@@ -32,7 +32,7 @@ describe("ending leases", () => {
     expect(await world.status(id)).toMatchObject({ status: "running", attempt: 1 });
   });
 
-  test("a beat after the end is told so, and brings no lease back", async () => {
+  test("a beat after the end is answered so, and brings no lease back", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -42,7 +42,7 @@ describe("ending leases", () => {
     expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
   });
 
-  test("a beat that arrives before the sweep saves leases whose time was up", async () => {
+  test("a beat that arrives before the sweep saves leases past their time", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -82,7 +82,7 @@ describe("ending leases", () => {
     expect((await world.all("jobs")).map((job) => job.status)).toEqual(["pending", "pending"]);
   });
 
-  test("one broken holder is put aside, and holds up neither the sweep nor the others", async () => {
+  test("one broken holder is put aside, and holds up neither the sweep nor the other holders", async () => {
     const world = await newWorld({ maxResets: 3 });
     const [broken, sound] = await world.enqueueBatch([1, 2]);
     await world.worker("broken").claim();
@@ -176,7 +176,7 @@ describe("released or reset", () => {
   });
 });
 
-describe("what it does besides", () => {
+describe("its other duties", () => {
   test("publishes cursors that pass no pending job, of a tie neither", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -190,7 +190,7 @@ describe("what it does besides", () => {
     expect((await world.worker("fresh").claim(5)).map((job) => job.payload)).toEqual([2, 3]);
   });
 
-  test("publishes the snapshot's own end where nothing is pending, and finds what comes after", async () => {
+  test("publishes the snapshot's own end where nothing is pending, and finds later jobs", async () => {
     const world = await newWorld();
     await world.enqueue(1);
     await world.worker("a").claim(1);
@@ -203,7 +203,7 @@ describe("what it does besides", () => {
     expect(await world.worker("b").claim(5)).toHaveLength(1);
   });
 
-  test("publishes also with the sweep that disarms, so that idle workers look past the dead", async () => {
+  test("publishes also with the sweep that disarms, so that idle workers skip dead entries", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -216,7 +216,7 @@ describe("what it does besides", () => {
     expect(floor!.seq > (seq as bigint)).toBe(true);
   });
 
-  test("forgets sessions that have been silent for a day, and no others", async () => {
+  test("forgets sessions that have been silent for a day, and no other ones", async () => {
     const world = await newWorld();
     await world.worker("old").claim();
     await world.t.run(async (ctx) => {
@@ -249,7 +249,7 @@ describe("what it does besides", () => {
     expect(await timer(world)).toBeUndefined();
   });
 
-  test("does not forget a session that has come back since it looked: its row is read for real", async () => {
+  test("does not forget a session that has come back since its snapshot: its row is read for real", async () => {
     const world = await newWorld();
     const old = world.worker("old");
     await old.claim();
@@ -271,10 +271,10 @@ describe("what it does besides", () => {
 });
 
 /**
- * What this is for only a real engine can show: a sweep that looked for real would depend on every beat, and lose to
- * two of a thousand workers each time. Here, only that it sees what a snapshot shows.
+ * Only a real engine can show the reason: a sweep without snapshot reads would depend on every beat, and lose to two of
+ * a thousand workers each time. Here, only that it sees the rows of a snapshot.
  */
-test("a sweep looks in a snapshot: what is not in it yet is left to the next", async () => {
+test("a sweep reads a snapshot: rows not in it yet are left to the next sweep", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   const worker = world.worker("a");

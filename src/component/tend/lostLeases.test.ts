@@ -14,7 +14,7 @@ test("a holder that has beaten since it was found expired keeps its leases: its 
   expect(await worker.heartbeat([job!])).toEqual(["ok"]);
 });
 
-test("nobody is told in the transaction that ends leases: a callback must not keep jobs from coming back", async () => {
+test("no callback runs in the transaction that ends leases: it must not keep jobs from coming back", async () => {
   const world = await newToldWorld({ maxResets: 0 });
   await world.enqueueBatch([1, 2]);
   const worker = world.worker("a");
@@ -32,7 +32,7 @@ test("nobody is told in the transaction that ends leases: a callback must not ke
   expect(told).toBe(2);
 });
 
-test("a holder without leases, or whose row is gone, is not ended", async () => {
+test("a holder without leases, or without a row, is not ended", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("a");

@@ -5,8 +5,8 @@
  * An end that never comes is no loss: such a lease runs out like that of any worker that is silent. So these are plain
  * scheduled mutations, one after another, and no alarm.
  *
- * Looks: active holders. Reads for real: those of the token, the janitor's timers. Writes: those holders; inserts a timer.
- * Conflicts with: a sweep that ends the same leases. The sessions' own calls are refused by now.
+ * Snapshot reads: active holders. Reads for real: holders of the token, the janitor's timers. Writes: these holders;
+ * inserts a timer. Conflicts with: a sweep that ends the same leases. The sessions' own calls are refused by now.
  */
 import { v, type Infer } from "convex/values";
 import { REVOKED_SESSIONS } from "../../shared/index.js";
@@ -17,8 +17,8 @@ import { cutShort } from "../rows/sessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 
 /**
- * Where the next look begins: many leases end at one instant, where a fleet was woken at once. `passed`: which sessions of
- * that very key were looked at, since those that began in one instant may share it.
+ * Where the next snapshot read begins: many leases end at one instant, where a fleet was woken at once. `passed`: the
+ * sessions of that very key that were read, since sessions that began in one instant may share it.
  */
 const vFrom = v.object({
   expiresAt: v.number(),

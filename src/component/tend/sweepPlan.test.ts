@@ -1,4 +1,4 @@
-/** The looks of a sweep: what they pick, how much of it, and where the next one goes on. */
+/** The snapshot reads of a sweep: the rows that they pick, how many, and where the next one goes on. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   EXPIRED_LEASES_MAX,
@@ -117,7 +117,7 @@ describe("leases that have run out", () => {
 });
 
 describe("queues of idle sessions", () => {
-  /** The queues of all looks, one after another; in each no more than fit. */
+  /** The queues of all reads, one after another; in each no more than fit. */
   async function allOf(world: World): Promise<{ queues: Set<string>; looks: number }> {
     const queues = new Set<string>();
     let from: IdleFrom | null = null;
@@ -131,7 +131,7 @@ describe("queues of idle sessions", () => {
 
   const idle = (queues: string[]) => ({ state: "idle" as const, queues, expiresAt: Date.now() });
 
-  test("are looked at in turn where the sessions are many, though all were seen at once", async () => {
+  test("are read in turn where the sessions are many, though all were seen at once", async () => {
     const world = await newWorld();
     const sessions = Array.from({ length: 150 }, (_, n) => idle([`q${n % 3}`]));
     const last = idle(["last"]);
@@ -141,7 +141,7 @@ describe("queues of idle sessions", () => {
     await forget(world);
   });
 
-  test("are looked at in turn where the queues are many", async () => {
+  test("are read in turn where the queues are many", async () => {
     const world = await newWorld();
     const names = (n: number) => Array.from({ length: QUEUES_MAX }, (_, i) => `q${n}-${i}`);
     await plant(
@@ -155,7 +155,7 @@ describe("queues of idle sessions", () => {
     await forget(world);
   });
 
-  test("of few sessions are looked at at once, and the next look begins anew", async () => {
+  test("of few sessions are read at once, and the next sweep begins anew", async () => {
     const world = await newWorld();
     await plant(world, [idle(["one"]), idle(["two"])]);
     const { served, watched, idleFrom } = await find(world);
@@ -191,7 +191,7 @@ describe("all queues by name", () => {
       return await patrol(ctx);
     });
 
-  test("are looked at a page at a time, and behind the last come the first", async () => {
+  test("are read a page at a time, and behind the last come the first", async () => {
     const world = await newWorld();
     const names = await named(world, 10);
     expect(await look(world)).toEqual({ queues: names.slice(0, 8), last: "q07" });
@@ -227,7 +227,7 @@ describe("all queues by name", () => {
   });
 });
 
-describe("what is found besides", () => {
+describe("further findings", () => {
   test("sessions are forgotten that have been silent for a day, so many a sweep", async () => {
     const world = await newWorld();
     const long = Date.now() - HOLDER_RETENTION_MS - 1;

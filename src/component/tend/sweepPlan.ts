@@ -1,8 +1,8 @@
 /**
- * The looks of a sweep, run as snapshot queries, so that they add nothing to its read set. Their answers are hints; the sweep
- * reads for real what it acts on. `lost` is short: a sweep that finds anything there ends it, and looks at nothing else. Where
- * that is more than one sweep ends, it looks besides at the sessions at work of one token, a next one each time.
- * `find` is for a sweep that ends nothing.
+ * The snapshot reads of a sweep, which add nothing to its read set. Their answers are hints; the sweep reads the rows
+ * for real before it acts on them. `lost` is short: a sweep that finds anything there ends it, and reads nothing else.
+ * Where that is more than one sweep ends, it also reads the active sessions of one token, a next one each time. `find`
+ * is for a sweep that ends nothing.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
@@ -47,30 +47,36 @@ import { keyOf, snapshotOf } from "../index/scan.js";
 import { vBound, vKey } from "../rows/stored.js";
 import { findTimers } from "../loops/timers.js";
 
-/** A queue's cursors are not published again within this: `hasWork` runs again with each. */
+/** A queue's cursors are not published again within this: `hasWork` is invalidated by each. */
 const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 
-/** Queues at which each sweep looks in the order of their names, one page after another: what is lost there is seen by no other. */
+/**
+ * Queues that each sweep checks in the order of their names, one page after another: lost work there is seen by no
+ * other.
+ */
 const PATROLLED = 8;
 
-/** Queues of holders in which a sweep looks for jobs that were not counted. With more, its look at idle holders goes on. */
+/**
+ * Queues of holders in which a sweep searches for jobs that were not counted. With more, its read of idle holders goes
+ * on.
+ */
 const SERVED_MAX = 64;
 
-/** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not meet. */
+/** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not conflict. */
 const EXPIRED_PICKED = 16;
 
-/** Whose turn was last: the sessions of a token; `null`: lanes, which have none. */
+/** The turn of the last sweep: the sessions of a token; `null`: lanes, which have none. */
 export const vTurn = v.union(v.id("tokens"), v.null());
 export type LostTurn = Infer<typeof vTurn>;
 
 const vLost = v.object({
-  /** Some of those whose leases have run out. */
+  /** Some of the holders with expired leases. */
   expired: v.array(v.id("holders")),
-  /** Whether there are more of those, */
+  /** Whether there are more of them, */
   more: v.boolean(),
-  /** and then: whose turn this sweep was. */
+  /** and then: the turn of this sweep. */
   turn: vTurn,
-  /** Processes that have ended without a word. */
+  /** Processes that have ended silently. */
   processes: v.array(v.id("processes")),
   /** When the next leases run out, or `null` if there are none. */
   nextExpiry: v.union(v.number(), v.null()),
@@ -103,27 +109,27 @@ export const findLostLeases = internalQuery({
   },
 });
 
-/** Where a look at idle holders goes on: in the order in which they were last seen. */
+/** Where a read of idle holders goes on: in the order in which they were last seen. */
 export const vIdleFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
 export type IdleFrom = Infer<typeof vIdleFrom>;
 
 const vFound = v.object({
   forgotten: v.array(v.id("holders")),
-  /** Callbacks whose next try should long have been planned. */
+  /** Callbacks with a next try that should long have been planned. */
   overdue: v.array(v.id("callbacks")),
-  /** Queues of live holders and of those that have just become idle, and the next ones by name. */
+  /** Queues of live holders and of holders that have just become idle, and the next ones by name. */
   served: v.array(v.string()),
-  /** Those of them in which jobs have finished that nobody has counted, */
+  /** The ones of them with finished jobs that are not counted, */
   uncounted: v.array(v.string()),
-  /** and of these, those to which no roll-up comes soon. */
+  /** and of these, the ones to which no roll-up comes soon. */
   unattended: v.array(v.string()),
   /** Whether a new job has long not been counted: in its queue nothing ends. */
   lateArrivals: v.boolean(),
-  /** Queues in which alarms that should have rung are looked for, and jobs that are due without one. */
+  /** Queues to check for alarms that should have rung, and for jobs that are due without one. */
   watched: v.array(v.string()),
   /** The name of the last queue of this sweep's page, where there are more queues than one page has. */
   patrolled: v.union(v.string(), v.null()),
-  /** Where there are more idle holders than were looked at. */
+  /** Where there are more idle holders than were read. */
   idleFrom: v.union(vIdleFrom, v.null()),
   published: v.array(
     v.object({
@@ -145,7 +151,7 @@ export const planSweep = internalQuery({
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
     const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
-    // Also of those who have just become idle, so that the sweep which disarms leaves good cursors behind.
+    // Also of holders that have just become idle, so that the sweep which disarms leaves good cursors behind.
     const idle = await idleQueues(
       ctx,
       idleFrom ?? { expiresAt: now - IDLE_LIVE_MS, creationTime: 0 },
@@ -169,7 +175,7 @@ export const planSweep = internalQuery({
   },
 });
 
-/** As many as one sweep ends: they are silent, so that a transaction with all of them loses to nobody as a rule. */
+/** As many as one sweep ends: they are silent, so that a transaction with all of them has no conflicts as a rule. */
 function pickExpired(expired: readonly Holder[], max: number, maxLeases: number): Holder[] {
   const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
   const picked: Holder[] = [];
@@ -183,7 +189,10 @@ function pickExpired(expired: readonly Holder[], max: number, maxLeases: number)
   return picked;
 }
 
-/** Half of what a sweep ends is the turn's, and half of it, or what the turn leaves, is what is over longest. */
+/**
+ * Half of the holders that a sweep ends are the turn's, and the other half, or the turn's rest, are the ones expired
+ * longest.
+ */
 function withTurn(turn: readonly Holder[], expired: readonly Holder[]): Holder[] {
   const own = pickExpired(turn, EXPIRED_MAX / 2, EXPIRED_LEASES_MAX / 2);
   const others = expired.filter(({ _id }) => own.every((one) => one._id !== _id));
@@ -218,7 +227,10 @@ async function findTurn(
   return { of: token ?? null, expired: holders.filter(({ expiresAt }) => expiresAt < now) };
 }
 
-/** The queues of sessions that have become idle, of as many sessions as fit; `next`: where those begin that do not. */
+/**
+ * The queues of sessions that have become idle, of as many sessions as fit; `next`: the beginning of the ones that do
+ * not.
+ */
 async function idleQueues(
   ctx: QueryCtx,
   { expiresAt, creationTime }: IdleFrom,
@@ -294,8 +306,8 @@ function rotated<Item>(list: readonly Item[]): readonly Item[] {
 }
 
 /**
- * New public bounds for the queues in use whose old ones are not fresh, the oldest first: all that one sweep looks at is
- * bounded, and a queue for which there is no room left comes first in the next.
+ * New public bounds for used queues with stale ones, the oldest first: one sweep's reads are bounded, and a queue for
+ * which there is no room left comes first in the next.
  */
 async function findBounds(
   ctx: QueryCtx,
@@ -325,11 +337,11 @@ async function findBounds(
 }
 
 /**
- * For each place where something waits, its first row. All others are empty, and nothing can become claimable there but
- * with a `seq` above this snapshot: one floor says so for all of them, also for those that do not exist yet.
+ * For each place with waiting jobs, its first row. All other places are empty, and nothing can become claimable there
+ * but with a `seq` above this snapshot: one floor covers all of them, also places that do not exist yet.
  *
- * A queue of more places than are looked at here, or of larger rows, gets no new floor: the places that were seen are then named
- * one by one, from a random one on, and of the others stands what was known.
+ * A queue of more places than are read here, or of larger rows, gets no new floor: the places that were seen are then
+ * named one by one, from a random one on, and the known bounds of the other places stay.
  */
 async function boundsOf(
   ctx: QueryCtx,
@@ -356,7 +368,7 @@ async function boundsOf(
   }
   if (isWhole && end !== null) return { bounds, floor: end };
   const floor = old?.epoch === queue.epoch ? old.floor : undefined;
-  // The first are those just seen. A bound that is left out is a lower one, which is always right.
+  // The first are the ones just seen. A bound that is left out is a lower one, which is always right.
   const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
   return { bounds: named, ...(floor === undefined ? {} : { floor }) };
 }

@@ -1,4 +1,4 @@
-/** What one sweep of the janitor takes on is bounded, however much there is of everything: it must not fail, or leases never end. */
+/** One sweep of the janitor is bounded, in a deployment of any size: it must not fail, or leases never end. */
 import { describe, expect, test } from "vitest";
 import { EXPIRED_MAX, PUBLISHED_BOUNDS_MAX, routeKey } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
@@ -59,7 +59,7 @@ describe("cursors", () => {
 });
 
 describe("sessions", () => {
-  test("name jobs by what may be an id: what they are answered is kept in their rows, which every sweep reads", async () => {
+  test("name jobs by short ids only: the answers are kept in their rows, which every sweep reads", async () => {
     const world = await newWorld();
     const { token } = world;
     const lease = { id: "x".repeat(65), attempt: 1 };
@@ -71,7 +71,7 @@ describe("sessions", () => {
     expect(await world.all("holders")).toEqual([]);
   });
 
-  test("that were forgotten are deleted as fast as they come, by a fleet whose processes live for one job", async () => {
+  test("that were forgotten are deleted as fast as they come, by a fleet of processes that live for one job", async () => {
     const world = await newWorld();
     const day = 24 * 60 * 60_000;
     await world.t.run(async (ctx) => {
@@ -93,7 +93,7 @@ describe("sessions", () => {
   });
 });
 
-/** Sessions of each token, and some of none as lanes are, whose leases have run out. */
+/** Sessions of each token, and some of none as lanes are, with expired leases. */
 async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null)[]> {
   for (const name of ["second", "third"])
     await world.t.mutation(api.operate.createToken, { name, queues: null });

@@ -48,7 +48,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     const world = await newToldWorld({ timeoutMs: 2_000, retry: RETRY });
     const id = await world.enqueue();
     await world.worker("a").claim();
-    // The whole of the backoff: with a jitter near zero it would be over before anybody looks.
+    // The whole of the backoff: with a jitter near zero it would be over before the check.
     const jitter = vi.spyOn(Math, "random").mockReturnValue(0.99);
     await world.advance(2_300);
     jitter.mockRestore();
@@ -126,7 +126,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect(await world.status(quick)).toMatchObject({ status: "timedOut" });
   });
 
-  test("whose worker reports in time is not timed out afterwards", async () => {
+  test("with a report in time is not timed out afterwards", async () => {
     const world = await newToldWorld({ timeoutMs: 2_000, retry: RETRY });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -137,7 +137,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect(await world.job(id)).toMatchObject({ failures: 1 });
   });
 
-  test("goes round in a circular queue that says nothing of retries", async () => {
+  test("begins another round in a circular queue without a retry rule", async () => {
     const world = await newToldWorld({ timeoutMs: 2_000, circular: true });
     const id = await world.enqueue();
     await world.worker("a").claim();
@@ -214,7 +214,7 @@ describe("a lost holder", () => {
     expect(await world.status(id)).toMatchObject({ status: "timedOut" });
   });
 
-  test("is an event: who, silent for how long, and what became of the jobs", async () => {
+  test("is an event: the worker, its silence, and the ends of the jobs", async () => {
     const world = await newToldWorld({ maxResets: 3 });
     const [one, two] = await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
