@@ -9,13 +9,13 @@ export async function costs({ smoke }: { smoke: boolean }): Promise<void> {
     const name = batch === 1 ? "unbatched" : `${batch} in a call`;
     table[name] = line(mutations + otherCalls, mutations, writes);
     for (const [what, { calls, writes: own }] of Object.entries(behind)) {
-      table[`${name}, beside it ${what}`] = line(calls, calls, own);
+      table[`${name}, behind it ${what}`] = line(calls, calls, own);
     }
   }
   console.log("A plain job from enqueue to purge, in a busy queue");
   console.table(table);
   const workers = 4;
-  console.log(`Calls in an hour of nothing, nobody there:`, await idleHour(0));
+  console.log(`Calls in an idle hour, without workers:`, await idleHour(0));
   console.log(`… and ${workers} idle workers:`, await idleHour(workers));
 }
 

@@ -68,7 +68,7 @@ test("a figure with an alternative ahead is reported, and one by less than a twe
   expect(winsOf(lines)).toEqual([
     {
       ...{ scenario: "One isolated job", case: "x" },
-      said: ["calls a job: workpool 1.00, Conveyor 2.00"],
+      said: ["calls per job: workpool 1.00, Conveyor 2.00"],
     },
   ]);
   expect(winsOf([line("conveyor", { calls: 2 }), line("inline", { calls: 1 })])).toEqual([]);

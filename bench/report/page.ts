@@ -52,9 +52,9 @@ function introduction(lines: readonly Line[]): string {
   );
   return [
     "# Results",
-    "Written by `npm run bench`, never by hand; the lines behind it are in `results.jsonl`, each with all of its settings. What is measured, what is not, and what the cost model assumes is told in `README.md`.",
+    "Written by `npm run bench`, never by hand; the lines behind it are in `results.jsonl`, each with all of its settings. `README.md` describes the measurements, their limits, and the assumptions of the cost model.",
     `Played with ${versions.join("; with ")}.`,
-    `Figures are a job's, on average, unless they say otherwise. Calls are billed ones beside the callers' own. Janitor, roll-up and retention of Conveyor come behind, and are part of the figure. Of several seeds a figure is the mean, and in brackets is where it is with 95 % confidence. Counts come first, and hang on no cost model; times do. Prices: ${prices.join("; ")}.`,
+    `Figures are a job's, on average, unless they say otherwise. Calls are billed ones without the callers' own. Janitor, roll-up and retention of Conveyor come behind, and are part of the figure. Of several seeds a figure is the mean, with its 95 % confidence interval in brackets. Counts come first, and depend on no cost model; times do. Prices: ${prices.join("; ")}.`,
   ].join("\n\n");
 }
 
@@ -64,17 +64,17 @@ function targets(lines: readonly Line[]): string {
     isMet === undefined ? "—" : isMet ? "yes" : "**no**",
     measured,
   ]);
-  return `## What Conveyor is to reach\n\n${markdownTable([["", "reached", "measured"], ...rows])}`;
+  return `## Conveyor's targets\n\n${markdownTable([["", "reached", "measured"], ...rows])}`;
 }
 
 function wins(lines: readonly Line[]): string {
   const found = winsOf(lines);
   const intro =
-    "Every figure in which an alternative is ahead of the best of Conveyor's ways by more than a twentieth. Why, and what was tried, is told in `README.md`.";
+    "Every figure in which an alternative is ahead of the best of Conveyor's ways by more than a twentieth. `README.md` has the reasons, and the attempts to catch up.";
   const told = found.map(
     ({ scenario, case: name, said }) => `- **${scenario}, ${name}.** ${said.join("; ")}.`,
   );
-  return `## Where others are ahead\n\n${intro}\n\n${told.join("\n")}`;
+  return `## Where alternatives are ahead\n\n${intro}\n\n${told.join("\n")}`;
 }
 
 function section(scenario: Scenario, lines: readonly Line[]): string {

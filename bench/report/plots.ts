@@ -17,7 +17,7 @@ interface Plotted {
 }
 
 const PLOTTED: Plotted[] = [
-  { name: "calls", label: "billed calls a job", of: ({ calls }) => calls },
+  { name: "calls", label: "billed calls per job", of: ({ calls }) => calls },
   { name: "writes", label: "KB written a job", of: ({ bytesWritten }) => bytesWritten / 1_000 },
   {
     name: "start",

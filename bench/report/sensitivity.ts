@@ -25,7 +25,7 @@ export function sensitivityOf(lines: readonly Line[]): string {
   });
   return [
     "## Sensitivity to the cost model",
-    "Conveyor's figure, divided by workpool's, with each constant of the model halved and doubled. Above 1 Conveyor does more jobs a second, begins later, or makes more calls.",
+    "Conveyor's figure, divided by workpool's, with each constant of the model halved and doubled. Above 1 Conveyor does more jobs per second, begins later, or makes more calls.",
     ...tables,
   ].join("\n\n");
 }

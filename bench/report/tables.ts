@@ -29,7 +29,7 @@ const COUNTS: Column[] = [
       `${short(systemDocumentsWritten)}, ${kb(systemBytesWritten)}`,
   ],
   [
-    "conflicts/100: callers, others",
+    "conflicts/100: callers, other functions",
     ({ callerConflicts, otherConflicts }) => `${short(callerConflicts)}, ${short(otherConflicts)}`,
   ],
   ["retries/100", ({ retries }) => short(retries)],

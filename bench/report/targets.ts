@@ -51,7 +51,7 @@ export function targetsOf(lines: readonly Line[]): Target[] {
   return [
     atMost("An isolated job: at most a quarter of workpool's calls", single, (f) => f.calls, 0.25),
     atMost(
-      "An isolated job: at most a quarter of workpool's calls, without what comes behind",
+      "An isolated job: at most a quarter of workpool's calls, without later upkeep",
       single,
       (f) => f.calls - f.callsBehind,
       0.25,
@@ -161,7 +161,7 @@ function judged(
  */
 function backlogTarget(lines: readonly Line[], of: AlternativeName): Target {
   const side = of === "pulled" ? "pull" : "push";
-  const promise = `A backlog of a million: a job costs at most 1.1 times what it costs at 1,000, without what comes behind (${side})`;
+  const promise = `A backlog of a million: a job costs at most 1.1 times what it costs at 1,000, without later upkeep (${side})`;
   const played = lines.filter((line) => line.scenario === backlogs.title && line.of === of);
   const sizeOf = (line: Line) => line.settings["backlog"] as number;
   const sorted = played.toSorted((a, b) => sizeOf(a) - sizeOf(b));
@@ -191,7 +191,7 @@ function ownOf({ figures }: Line, figure: Counted): number {
 
 /** With each larger fleet of a class more, or as much as before within a tenth; of each fleet where it had most to do. */
 function risingTarget(lines: readonly Line[]): Target {
-  const promise = "A larger fleet does more, up to what the class allows";
+  const promise = "A larger fleet does more, up to the class's limits";
   const most = new Map<string, Line>();
   for (const line of lines) {
     const { scenario, of, settings, figures } = line;

@@ -15,7 +15,7 @@ interface Measure {
 }
 
 const MEASURES: Measure[] = [
-  { name: "calls a job", of: ({ calls }) => calls, least: 0.05 },
+  { name: "calls per job", of: ({ calls }) => calls, least: 0.05 },
   { name: "documents written", of: (f) => f.documentsWritten, least: 0.05 },
   { name: "KB written", of: (f) => f.bytesWritten / 1_000, least: 0.05 },
   { name: "KB read", of: (f) => f.bytesRead / 1_000, least: 0.05 },
@@ -31,7 +31,7 @@ const MEASURES: Measure[] = [
 export interface Win {
   scenario: string;
   case: string;
-  /** `calls a job: workpool 2.1, Conveyor 2.4`. */
+  /** `calls per job: workpool 2.1, Conveyor 2.4`. */
   said: string[];
 }
 

@@ -25,7 +25,7 @@ const pulled = (backlog: number, jobs = 1_000): Case => ({
 
 export const backlogs: Scenario = {
   title: "Backlogs",
-  question: "Does a job cost more because a million others wait?",
+  question: "Does a job cost more because a million more wait?",
   cases: [...SIZES.map((size) => pushed(size)), ...SIZES.map((size) => pulled(size))],
   smoke: [pushed(500, 20), pulled(500, 20)],
   grows: "jobs that wait",

@@ -16,7 +16,7 @@ const slow = (ms: number): Case => ({ ...storm, name: `1,000 callers of ${ms} ms
 
 export const bursts: Scenario = {
   title: "Bursts",
-  question: "How soon is a burst of 1,000 jobs worked off, and does anybody conflict?",
+  question: "How soon is a burst of 1,000 jobs drained, and with how many conflicts?",
   cases: [
     burst,
     { ...burst, name: "1,000 in one mutation, S256", class: "s256" },

@@ -13,7 +13,7 @@ const storm = (jobs: number): Case => ({
 
 export const cancels: Scenario = {
   title: "A storm of cancels",
-  question: "How long does it take to cancel all that waits, and what does it cost?",
+  question: "How long does a cancel of all waiting jobs take, and at which cost?",
   cases: [storm(1_000), storm(4_000)],
   smoke: [storm(30)],
   grows: "jobs that wait",

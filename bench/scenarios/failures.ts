@@ -16,7 +16,7 @@ const failing = (hundredths: number, jobs: number): Case => ({
 
 export const failures: Scenario = {
   title: "Failures with retries",
-  question: "What does it cost when one attempt in ten fails?",
+  question: "How much does a job cost when one attempt in ten fails?",
   cases: [failing(0.0001, 1_000), failing(10, 1_000), failing(30, 1_000)],
   smoke: [failing(10, 40)],
   grows: "attempts of 100 that fail",

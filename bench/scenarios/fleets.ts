@@ -28,7 +28,7 @@ const LONGER = 5;
 
 export const fleets: Scenario = {
   title: "Fleets of 1 to 1,000 workers",
-  question: "Does a larger fleet do more, and what does it cost to wake one?",
+  question: "Does a larger fleet do more, and how much does its wake cost?",
   cases: [
     ...[1, 4, 16, 64, 256, 1_000].map((n) => fleetOf(n, "s16", jobsFor(n))),
     ...[64, 256, 1_000].map((n) => fleetOf(n, "s256", jobsFor(n))),

@@ -14,7 +14,7 @@ const pulled = (idleMs: number, workers: number): Case => ({
 
 export const idleHour: Scenario = {
   title: "An idle hour",
-  question: "What does it cost when nothing is to be done?",
+  question: "How much does an hour without work cost?",
   cases: [pushed(HOUR_MS), pulled(HOUR_MS, 16)],
   smoke: [pushed(60_000), pulled(60_000, 2)],
 };

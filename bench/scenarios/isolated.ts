@@ -14,7 +14,7 @@ const action: Case = {
 
 export const isolated: Scenario = {
   title: "One isolated job",
-  question: "What does one job cost from idle, and how soon does it begin?",
+  question: "How much does one job cost from idle, and how soon does it begin?",
   cases: [
     action,
     { ...action, name: "a mutation", work: { kind: "book", ms: 0 } },

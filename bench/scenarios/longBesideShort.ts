@@ -45,7 +45,7 @@ function atOnce(jobs: number): Pick<Stream, "calls" | "jobs"> {
 
 export const longBesideShort: Scenario = {
   title: "Long jobs beside short ones",
-  question: "Do short jobs begin as soon beside jobs of minutes, and what does that cost?",
+  question: "Do short jobs begin as soon beside jobs of minutes, and at which cost?",
   cases: [
     ...[inOneQueue, besideQueues(4), besideQueues(8)],
     ...[besideBacklog("s16"), besideBacklog("s256")],

@@ -12,7 +12,7 @@ const long = (jobs: number): Case => ({
 
 export const longJobs: Scenario = {
   title: "Jobs of a minute, one a second",
-  question: "How many run at once on S16, and what does that cost?",
+  question: "How many run at once on S16, and at which cost?",
   cases: [long(120)],
   smoke: [long(3)],
 };

@@ -15,7 +15,7 @@ const carrying = (kib: number, jobs: number): Case => ({
 
 export const payloads: Scenario = {
   title: "Large payloads",
-  question: "What does a job cost that carries much?",
+  question: "How much does a job with a large payload cost?",
   cases: [1, 10, 100, 500].map((kib) => carrying(kib, 100)),
   smoke: [carrying(100, 5)],
   grows: "KiB of payload",

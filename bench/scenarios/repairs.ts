@@ -25,7 +25,7 @@ const choked = { afterMs: 2_000, chokesMs: 3 * MINUTE_MS } as const;
 
 export const repairs: Scenario = {
   title: "Repairs",
-  question: "How soon is a lost job done, and what do the other jobs notice?",
+  question: "How soon is a lost job done, and how much slower are the other jobs?",
   cases: [
     killed("a tenth of a fleet of 60 is killed", 60, { afterMs: 2_000, kills: 6 }),
     killed("the same while the scheduler is full", 60, { ...choked, kills: 6 }),

@@ -20,7 +20,7 @@ const stream: Case = {
 
 export const SENSITIVITY: Scenario = {
   title: "Sensitivity",
-  question: "Does the cost model decide who is ahead?",
+  question: "Does the cost model decide which alternative is ahead?",
   cases: [isolated, burst, stream],
   smoke: [{ ...burst, load: { inOne: 20 } }],
 };

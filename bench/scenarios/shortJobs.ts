@@ -20,7 +20,7 @@ const slow = (ms: number): Case => ({
 export const shortJobs: Scenario = {
   title: "A stream of short jobs",
   question:
-    "What do jobs of 20 ms cost where hundreds come in a second, and how soon do they begin?",
+    "How much do jobs of 20 ms cost where hundreds come per second, and how soon do they begin?",
   cases: [stream(100, 20), stream(400, 10), slow(60), slow(300)],
   smoke: [stream(100, 1)],
   grows: "jobs a second",

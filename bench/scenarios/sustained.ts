@@ -17,7 +17,7 @@ const loadOf = (hundredths: number, of: "s16" | "s256", seconds: number): Case =
 
 export const sustained: Scenario = {
   title: "Sustained load",
-  question: "How long do jobs wait at half of what may run, and near all of it?",
+  question: "How long do jobs wait at half of the concurrency limit, and near all of it?",
   cases: [
     loadOf(50, "s16", 60),
     loadOf(95, "s16", 60),

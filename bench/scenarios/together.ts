@@ -13,7 +13,7 @@ const both = (perSecond: number, seconds: number, of: "s16" | "s256"): Case => (
 
 export const together: Scenario = {
   title: "Producers and workers together",
-  question: "Do those who enqueue and those who claim get in each other's way?",
+  question: "Do enqueues and claims conflict with each other?",
   cases: [both(20, 30, "s16"), both(60, 20, "s16"), both(60, 20, "s256")],
   smoke: [both(10, 2, "s16")],
 };

@@ -13,7 +13,7 @@ const trickleOf = (perSecond: number, seconds: number): Case => ({
 
 export const trickle: Scenario = {
   title: "A trickle",
-  question: "What do jobs cost that come one a second or so?",
+  question: "How much do jobs cost at a rate of about one per second?",
   cases: [trickleOf(0.2, 300), trickleOf(1, 120), trickleOf(5, 60)],
   smoke: [trickleOf(1, 5)],
   grows: "jobs a second",

@@ -53,7 +53,7 @@ export function conflictsOf({ stats, jobs }: Pick<Played, "stats" | "jobs">): nu
 
 export const workersOfManyQueues: Scenario = {
   title: "Workers of many queues",
-  question: "What does a worker pay for queues that are empty, and do the workers meet?",
+  question: "How much do empty queues cost a worker, and do the workers conflict?",
   cases: PAIRS.map(([queues, workers]) => ofMany(queues, workers)),
   smoke: [ofMany(3, 2, { seconds: 3 })],
   grows: "queues",

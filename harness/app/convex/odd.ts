@@ -136,7 +136,7 @@ export const misbehave = odd.action(async (ctx, job) => {
       if (await job.isCanceled()) return await Promise.reject(new Error("canceled"));
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    return "nobody canceled it";
+    return "it was not canceled";
   }
   if (payload === "calls what is not there") {
     return await ctx.runAction(absent, {});
