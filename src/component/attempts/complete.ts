@@ -1,16 +1,16 @@
 /**
- * Complete: a worker's session reports how attempts ended, and in the same transaction claims what comes next.
+ * Complete: a worker's session reports outcomes, and in the same transaction claims the next jobs.
  *
- * Order: outcomes → callbacks → everything re-read → claim. A callback may enqueue, cancel or retry: what was read
- * before it is not believed after it.
+ * Order: outcomes → callbacks → everything re-read → claim. A callback may enqueue, cancel or retry: a read from before
+ * it is repeated after it.
  *
  * A callback that conflicts takes the outcome down with it: that the app's data changed is found out at the commit,
- * where no `try` of ours can be. A worker whose call was refused for it asks with `deferCallbacks` that nobody be told
- * here: all that is owed becomes rows, and the transaction depends on nothing of the app's.
+ * where no `try` of ours can be. A worker with a call that was refused for it asks with `deferCallbacks` for no
+ * callback here: all that is owed becomes rows, and the transaction depends on nothing of the app's.
  *
- * Reads for real: the token, the session's row, each job reported, its queue's row, then as a claim. Writes: those
- * jobs, `payloads` for large results, the session's row, whatever the app's callbacks write; inserts into
- * `callbacks`. Conflicts with: what the callbacks conflict with, and as a claim. Never with an enqueue.
+ * Reads for real: the token, the session's row, each job reported, its queue's row, then as a claim. Writes: these
+ * jobs, `payloads` for large results, the session's row, the writes of the app's callbacks; inserts into `callbacks`.
+ * Conflicts with: the conflicts of the callbacks, and as a claim. Never with an enqueue.
  */
 import {
   checkLeases,
@@ -61,7 +61,7 @@ export async function complete(
     finished: Finished[];
     claim?: ClaimRequest;
     deferCallbacks?: boolean;
-    /** What else the worker holds: the call is a beat for these. */
+    /** The worker's other leases: the call is a beat for these. */
     held?: Lease[];
   },
 ): Promise<Completed> {
@@ -114,8 +114,8 @@ export async function complete(
 }
 
 /**
- * Who leases depends on a sweep that comes in time. A call that leased nothing more only ends leases or puts off their end,
- * and depends on none; but if its look showed that the janitor has died, it sees to another.
+ * A call that leases depends on a sweep that comes in time. A call that leased nothing more only ends leases or
+ * postpones their end, and depends on none; but if its snapshot showed that the janitor has died, it ensures another.
  */
 async function watch(
   ctx: MutationCtx,
@@ -128,7 +128,7 @@ async function watch(
   await ensureJanitor(ctx, holder.expiresAt, now, claimed.timer);
 }
 
-/** Whose call it was. It is a beat as well: how the leases stand that the worker names besides. */
+/** The caller's id. It is a beat as well: how the leases stand that the worker names besides. */
 async function beat(
   ctx: MutationCtx,
   holder: Holder,

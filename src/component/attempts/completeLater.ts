@@ -1,12 +1,12 @@
 /**
- * An outcome that no call of its worker could record, since each lost to others: it is handed to a scheduled mutation,
- * which the platform runs again until it commits, however often it loses.
+ * An outcome that no call of its worker could record, since each lost a conflict: it is handed to a scheduled mutation,
+ * which the platform retries until it commits, however often it loses.
  *
- * `completeLater` reads for real: the token, the job, whose row does not change while its attempt runs, but for a cancel. Of a
- * lease that the session does not hold nothing is scheduled. `record` is as `complete` with one outcome and no
- * claim, outside the session's calls: it is no sign of life, what it owes is told later, and it sees itself to the roll-up,
- * whose alarm it reads. Fenced by the lease, as every
- * word of a worker: whoever comes second finds it gone.
+ * `completeLater` reads for real: the token, the job; the job's row does not change while its attempt runs, but for a
+ * cancel. Of a lease that the session does not hold nothing is scheduled. `record` is as `complete` with one outcome
+ * and no claim, outside the session's calls: it is no sign of life, an owed callback is delivered later, and it ensures
+ * the roll-up itself, with a read of the roll-up's alarm. Fenced by the lease, as every word of a worker: the second
+ * finds it gone.
  */
 import { v } from "convex/values";
 import { checkLeases, checkName, vFinished, type Finished } from "../../shared/index.js";

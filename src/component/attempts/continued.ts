@@ -32,7 +32,7 @@ import { owedFields } from "../rows/stored.js";
 
 export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
 
-/** As `recordOutcome`, and enqueues what the job is continued with if the outcome is recorded as it was reported. */
+/** As `recordOutcome`, and enqueues the jobs to follow if the outcome is recorded as it was reported. */
 export async function recordContinued(
   ctx: MutationCtx,
   job: Doc<"jobs">,
@@ -64,8 +64,8 @@ async function tokenOf(db: DatabaseReader, { holder }: Doc<"jobs">): Promise<Doc
 }
 
 /**
- * The jobs to follow one whose worker has a token: counted as written by that; and, where the token is for some groups, of a
- * group of these, or, where none is named, of the job's own. Reads for real the session's row and the token.
+ * The jobs to follow one of a worker with a token: counted as written by that; and, where the token is for some groups,
+ * of a group of these, or, where none is named, of the job's own. Reads for real the session's row and the token.
  */
 async function permitted(
   db: DatabaseWriter,

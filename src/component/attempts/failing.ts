@@ -132,7 +132,7 @@ function waitMs(retry: Retry, failures: number, asked: number | undefined): numb
   return jittered(ms, Math.random(), retry.jitter);
 }
 
-/** Why it is not tried again, for people; `null` where nobody asked for retries. */
+/** Why it is not tried again, for people; `null` without a retry rule. */
 function whyOver({ maxAttempts }: Retry, failures: number, fatal: boolean): string | null {
   if (maxAttempts <= 1) return null;
   if (fatal) return `not retried, since its worker said that another attempt would fail as well`;

@@ -1,12 +1,13 @@
 /**
- * What becomes of one job when its worker reports how an attempt ended. Whoever calls this has found, by real reads, that
- * the attempt runs and is the caller's to report, and takes its lease out of the holder's row in this transaction.
+ * A job's fate after its worker's report of an outcome. The caller has found, by real reads, that the attempt runs and
+ * is the caller's to report, and takes its lease out of the holder's row in this transaction.
  *
- * Nothing that a worker reports is refused here, since a refusal would undo the outcomes beside it: what cannot be done
- * as it was asked for fails the attempt, and the error says what the rule is.
+ * Nothing that a worker reports is refused here, since a refusal would undo the outcomes beside it: an impossible
+ * request fails the attempt, and the error states the rule.
  *
- * Reads for real: the job's queue, what it has of its own, its key; what it is asked, if it is; of one whose handler could not
- * be begun, as `blocked.ts`. Writes: the job, `payloads` for large results, `attempts`, and an event of such a one.
+ * Reads for real: the job's queue, its rules, its key; the request to end it, if there is one; of one with a handler
+ * that could not be begun, as `blocked.ts`. Writes: the job, `payloads` for large results, `attempts`, and an event of
+ * such a one.
  */
 import type { Value } from "convex/values";
 import { RUN_AT_FUTURE_MAX_MS, type Outcome } from "../../shared/index.js";
@@ -75,8 +76,8 @@ export async function recordOutcome(
 }
 
 /**
- * What is recorded where this is reported. Where somebody wants the job to end, only a success stands, since its work is
- * done, and anything else is a cancellation. A worker may also end a job as canceled by itself.
+ * The outcome that is recorded for a reported one. Where the job is asked to end, only a success stands, since its work
+ * is done, and anything else is a cancellation. A worker may also end a job as canceled by itself.
  */
 export function effective(job: Doc<"jobs">, reported: Outcome): Outcome {
   const outcome = sound(reported);
@@ -85,8 +86,8 @@ export function effective(job: Doc<"jobs">, reported: Outcome): Outcome {
 }
 
 /**
- * Whether a failure is one although somebody wants the job to end: of a work pool's job that would not be tried again
- * anyway, since those who move from that package tell the two apart by it.
+ * Whether a failure is one although the job is asked to end: for a work pool's job that would not be retried, since
+ * apps that move from that package distinguish the two by it.
  */
 async function staysFailure(
   ctx: MutationCtx,
@@ -128,7 +129,7 @@ async function recordResult(
   return await tellRound(ctx, queue, job, moved, "succeeded");
 }
 
-/** The outcome as far as it can be recorded; what cannot be is a failure that says why. */
+/** The outcome as far as it can be recorded; an impossible one is a failure that states the reason. */
 function sound(outcome: Outcome): Outcome {
   switch (outcome.kind) {
     case "succeeded": {

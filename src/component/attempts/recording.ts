@@ -1,10 +1,10 @@
 /**
- * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers for
- * each by itself. Does not write the holder's row, and tells nobody: that is its caller's.
+ * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers
+ * for each by itself. Does not write the holder's row, and runs no callback: that is its caller's.
  *
- * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of those that are tried
- * again, the alarms that will come for them, but as a rule none that is about to ring; of the first that its queue's handler
- * did not run, the last events of the queue.
+ * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of retried jobs, the
+ * alarms that will come for them, but as a rule none that is about to ring; of the first that its queue's handler did
+ * not run, the last events of the queue.
  */
 import { isMismatch, type Answer, type Finished, type Outcome } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
@@ -22,7 +22,7 @@ import { getQueue, type Queue } from "../rows/queues.js";
 
 interface Recorded {
   answers: Answer[];
-  /** What the holder still has. */
+  /** The holder's remaining leases. */
   leases: HeldLease[];
   owed: Owed[];
 }
@@ -68,7 +68,7 @@ export async function recordPart(
   let isMismatched = false;
   for (const one of finished) {
     const { id, attempt } = one;
-    // Looked up among those that are left, so that an attempt reported twice in one call is recorded once.
+    // Searched among the remaining leases, so that an attempt reported twice in one call is recorded once.
     const held = findLease({ leases }, id, attempt);
     const known = areFresh && held !== undefined ? rows.get(held.id) : undefined;
     const job =
@@ -148,7 +148,7 @@ function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
   return { kind: "failed", error };
 }
 
-/** What to say of a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
+/** The answer for a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
 async function answerUnheld(
   ctx: MutationCtx,
   holder: Holding,
@@ -165,7 +165,7 @@ async function answerUnheld(
   if (row === null) return "leaseLost";
   // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
   if (row.outcome === "canceled") return "canceled";
-  // Whoever noticed, it has ended as its holder says.
+  // Noticed by either side, it has ended as its holder says.
   if (row.outcome === "timedOut" && outcome.kind === "failed" && outcome.timedOut === true)
     return "recorded";
   return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";

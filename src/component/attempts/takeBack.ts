@@ -1,10 +1,10 @@
 /**
  * Take back: ends attempts in the very transaction that claimed them, since the app cannot hand them out: it could not
- * read what belongs to them, or there is too much of it for one reply. Their worker never learns of them.
+ * read their related data, or there is too much of it for one reply. Their worker never learns of them.
  *
- * It carries no call counter: whatever the claim's repeat finds leased is answered anew. Reads for real, writes and
- * conflicts as the outcomes of `complete`, of which this is a part; `onComplete` is owed and told alone, since a callback
- * that conflicts must not take a claim down with it.
+ * It carries no call counter: leases that the claim's repeat finds are answered anew. Reads for real, writes and
+ * conflicts as the outcomes of `complete`, of which this is a part; `onComplete` is owed and delivered alone, since a
+ * callback that conflicts must not take a claim down with it.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Finished } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";

@@ -2,23 +2,24 @@
  * Arrivals: counts new jobs into the minute, hour and day of their enqueue, half a minute behind, so that an enqueue costs
  * nothing.
  *
- * It walks the jobs of all queues in the order of their creation, which the platform's own index has, up to half a minute
- * ago: a mutation that began before has committed by then, so that none comes in below what has been counted. Jobs whose
- * callers began in the same instant share their creation time; a step that ends at one takes all of that time. A retry is no
- * new job. One that is deleted before the count comes by is counted by its row in `arrived`: see `uncounted.ts`.
+ * It walks the jobs of all queues in the order of their creation, which the platform's own index has, up to half a
+ * minute ago: a mutation that began before has committed by then, so that no row comes in below the count's place. Jobs
+ * of callers that began in the same instant share their creation time; a step that ends at one takes all of that time.
+ * A retry is no new job. One that is deleted before the count comes by is counted by its row in `arrived`: see
+ * `uncounted.ts`.
  *
- * The walk rides along with the roll-up of any queue, and has an alarm of its own only where there is more than that, or
- * where nothing ends: half a minute later where as many are left as make a queue a busy one, else ten minutes. No call depends
- * on a job's being counted soon, so an enqueue arms nothing: a call that ends a job has it
- * counted, and so do a sweep and a cron that find one that has long not been.
+ * The walk rides along with the roll-up of any queue, and has an alarm of its own only where there is more than that,
+ * or where nothing ends: half a minute later where as many are left as make a queue a busy one, else ten minutes. No
+ * call depends on a job's being counted soon, so an enqueue arms nothing: a call that ends a job has it counted, and so
+ * do a sweep and a cron that find a late one.
  *
- * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that goes has done what the alarm is
- * for: it takes the alarm with it after the same read, and else puts it off, so that where jobs come seldom, and end, it never
- * rings.
+ * Handshake: its alarm goes after a real read that no job is left to be counted. A roll-up that goes has done the
+ * alarm's work: it takes the alarm with it after the same read, and else postpones it, so that where jobs come seldom,
+ * and end, it never rings.
  *
- * Looks: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its alarm; before that
- * goes, or a roll-up does, jobs above its place. Writes: those but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues that it counts, and a
- * deletion of a job.
+ * Snapshot reads: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its
+ * alarm; before that goes, or a roll-up does, jobs above its place. Writes: these but jobs, in `arrivals`, `arrived`,
+ * `timers`. Conflicts with: the roll-ups of queues that it counts, and a deletion of a job.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -62,14 +63,14 @@ function waitFor(jobs: number): number {
   return jobs < ROLL_UP_STAYS_JOBS ? ARRIVALS_RARE_MS : ARRIVALS_LAG_MS;
 }
 
-/** Makes sure that new jobs are counted by then. One point read when all is well. */
+/** Ensures that new jobs are counted by then. One point read when all is well. */
 export async function ensureArrivals(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
   await ensureAlarm(ctx, { kind: "arrivals" }, internal.count.arrivals.countNewJobs, dueAt, now);
 }
 
 /**
- * Counts new jobs beside something else: for a roll-up, which comes anyway. `goes`: it does not come again by itself, and sees
- * to it that somebody does.
+ * Counts new jobs beside something else: for a roll-up, which runs in any case. `goes`: it does not come again by
+ * itself, and ensures the alarm.
  */
 export async function countBeside(ctx: MutationCtx, now: number, goes: boolean): Promise<void> {
   const row = await findArrivals(ctx.db);
@@ -81,14 +82,14 @@ export async function countBeside(ctx: MutationCtx, now: number, goes: boolean):
   const { isFull, left } = await step(ctx, now);
   if (isFull) await ensureArrivals(ctx, now, now);
   else if (goes) {
-    // What the alarm was for has just been done.
+    // The alarm's work has just been done.
     const isNeeded = left > 0 || (await anyAbove(ctx.db));
     const dueAt = isNeeded ? now + waitFor(left) : null;
     await deferAlarm(ctx, { kind: "arrivals" }, internal.count.arrivals.countNewJobs, dueAt, now);
   }
 }
 
-/** Whether a new job has long not been counted. For looks: it depends on what comes in. */
+/** Whether a new job has long not been counted. For snapshot reads: a real read would depend on new jobs. */
 export async function isLate(db: DatabaseReader, now: number): Promise<boolean> {
   const first = await firstAbove(db, (await findArrivals(db))?.upTo ?? 0);
   return first !== null && first < now - ARRIVALS_LATE_MS;
@@ -97,7 +98,7 @@ export async function isLate(db: DatabaseReader, now: number): Promise<boolean> 
 // --- One step -----------------------------------------------------------------------------------
 
 interface Step {
-  /** How many of those that were counted are not old, as far as that goes half a minute behind. */
+  /** How many of the counted jobs are not old, as far as that goes half a minute behind. */
   lately: number;
   /** Whether there is more than one step counts. */
   isFull: boolean;
@@ -134,7 +135,7 @@ async function step(ctx: MutationCtx, now: number): Promise<Step> {
 
 /**
  * The rows of jobs that are gone, up to a creation time: where there are too many, up to an earlier one, with all that
- * share it. For real: whoever deletes a job that is counted here conflicts.
+ * share it. For real: a transaction that deletes a job which is counted here conflicts.
  */
 async function goneUpTo(
   db: DatabaseReader,
@@ -162,7 +163,7 @@ async function anyGone(db: DatabaseReader): Promise<boolean> {
   return (await db.query("arrived").take(RANGE_ROWS)).length > 0;
 }
 
-/** Whether any job is left to be counted, however new. For real: whatever comes in conflicts with whoever asks. */
+/** Whether any job is left to be counted, however new. For real: a new job conflicts with the caller. */
 async function anyAbove(db: DatabaseReader): Promise<boolean> {
   return (await firstAbove(db, (await findArrivals(db))?.upTo ?? 0)) !== null;
 }
@@ -179,11 +180,11 @@ async function jobsAbove(db: DatabaseReader, upTo: number, count: number): Promi
     .take(count);
 }
 
-// --- Looking ------------------------------------------------------------------------------------
+// --- Snapshot reads ---------------------------------------------------------------------------------
 
 const vFound = v.object({
   jobs: v.array(v.object({ queue: v.string(), enqueuedAt: v.number() })),
-  /** The last creation time of which all jobs are among those. */
+  /** The last creation time up to which all jobs are in `jobs`. */
   upTo: v.number(),
   isFull: v.boolean(),
   /** How many jobs there are above, newer than `until` or not, up to `ROLL_UP_STAYS_JOBS`. */

@@ -1,18 +1,18 @@
 /**
- * The purge: deletes finished jobs whose retention is over, with everything that hangs on them, and what else has had its
- * time: keys whose window is over, old events, old minutes, hours and days, routes and priorities in which nothing waits.
+ * The purge: deletes finished jobs after their retention, with all their rows, and other rows after their time: keys
+ * with a passed window, old events, old minutes, hours and days, routes and priorities without waiting jobs.
  *
- * It follows each finished status by the whole key and never goes back, so that the index entries of what it deleted are
- * not walked again; never past what the roll-up has counted, nor past a job of which `onComplete` has still to be told. Each
- * step is bounded by jobs, rows and bytes, and one job's rows may take any number of steps.
+ * It follows each finished status by the whole key and never goes back, so that the index entries of deleted jobs are
+ * not walked again; never past the roll-up's keys, nor past a job with an `onComplete` still to be delivered. Each step
+ * is bounded by jobs, rows and bytes, and one job's rows may take any number of steps.
  *
- * Handshake: the roll-up makes sure of its alarm whenever it has counted something, and everything that finishes is
- * counted. It goes after a real read that no job of the queue has finished and none keeps a key, or, seen from the
- * other side, nothing can finish uncounted while it goes.
+ * Handshake: the roll-up ensures its alarm whenever it has counted something, and everything that finishes is counted.
+ * It goes after a real read that no job of the queue has finished and none keeps a key, or, seen from the other side,
+ * nothing can finish uncounted while it goes.
  *
- * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; before it goes, all finished
- * jobs and the keys of the queue. Writes: deletes those, old `events`; its alarm (`timers`). Conflicts with: a retry of a job that it deletes; the roll-up; when it
- * goes, with whatever finishes a job of the queue.
+ * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; before it goes, all
+ * finished jobs and the keys of the queue. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts with: a
+ * retry of a job that it deletes; the roll-up; when it goes, with a transaction that finishes a job of the queue.
  */
 import {
   msOfCommit,
@@ -55,7 +55,7 @@ interface Position {
 
 // --- Arming -------------------------------------------------------------------------------------
 
-/** Makes sure that jobs which have just finished in these statuses are deleted when their time comes. */
+/** Ensures that jobs which have just finished in these statuses are deleted when their time comes. */
 export async function ensurePurge(
   ctx: MutationCtx,
   queue: string,
@@ -70,8 +70,8 @@ export async function ensurePurge(
 }
 
 /**
- * Makes sure that the key that a deleted job keeps for a window goes when that is over. Nothing else need ever come for it:
- * what is deleted does not finish, and is not counted.
+ * Ensures that the key that a deleted job keeps for a window goes when that is over. Nothing else need ever come for
+ * it: a deleted job does not finish, and is not counted.
  */
 export async function ensureWindowPurged(
   ctx: MutationCtx,
@@ -83,7 +83,7 @@ export async function ensureWindowPurged(
   await ensureAlarm(ctx, { kind: "purge", queue }, internal.count.purge.purgeQueue, dueAt, now);
 }
 
-/** The purge looks again at once: retention has been made shorter. */
+/** The purge runs again at once: retention has been made shorter. */
 export async function hastenPurge(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   const alarm = await findAlarm(ctx.db, { kind: "purge", queue });
   if (alarm !== null && alarm.dueAt > now)
@@ -119,7 +119,7 @@ interface Run {
   deleted: number;
   /** Stopped by its bounds: there is more to do at once. */
   isFull: boolean;
-  /** Stopped at a job of which somebody has still to be told, or of which the count is yet to come. */
+  /** Stopped at a job with an `onComplete` still to be delivered, or that is not counted yet. */
   isHeld: boolean;
 }
 
@@ -183,7 +183,7 @@ async function deleteJobs(
   return passed;
 }
 
-/** Whether `onComplete` is still to be told of the job. An end that was given up is not waited for. */
+/** Whether an `onComplete` of the job is still to be delivered. An end that was given up is not waited for. */
 async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
   const rows = await ctx.db
     .query("callbacks")
@@ -194,7 +194,7 @@ async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
 
 /**
  * When to come again, or `null` if there is nothing left to come for. Only the last of these reads can find every range
- * empty, and so meet a job that finishes meanwhile.
+ * empty, and so conflict with a job that finishes meanwhile.
  */
 async function nextAt(
   ctx: MutationCtx,
@@ -218,7 +218,7 @@ async function nextAt(
   return next === Infinity ? null : next;
 }
 
-// --- What else has had its time -----------------------------------------------------------------
+// --- Other rows after their time --------------------------------------------------------------------
 
 /** Whether something was as much as one transaction deletes, so that there may be more. */
 async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<boolean> {

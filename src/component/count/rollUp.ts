@@ -2,22 +2,24 @@
  * The roll-up: counts finished jobs into `minutes` and `periods`, some seconds behind, so that no job's own life costs a write
  * more; has new jobs counted beside (`arrivals.ts`); and while it stays, keeps the queue's row in `gauges`.
  *
- * It follows each finished status by the whole key, from one snapshot at a time: what that snapshot does not show has a
- * greater `seq`, so that every job that is found finished is counted exactly once. The end of a job that somebody retries or
- * deletes before it was counted is found in `ended` (`uncounted.ts`); one that is retried and finishes again is counted
- * again. A round of a circular queue finishes nothing and is not counted here: the item says how often it came round.
+ * It follows each finished status by the whole key, from one snapshot at a time: jobs that the snapshot does not show
+ * have a greater `seq`, so that every job that is found finished is counted exactly once. The end of a job that is
+ * retried or deleted before it was counted is found in `ended` (`uncounted.ts`); one that is retried and finishes again
+ * is counted again. A round of a circular queue finishes nothing and is not counted here: the item says how often it
+ * came round.
  *
- * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after the
- * last lease has ended, make sure of it where they see that something has finished and no run comes soon, and the last of
- * them where it reads so for real; what finishes jobs without a lease, or
- * without a call of whoever holds it, does so itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that calls off
- * the sweep. A run that finds little reads everything above its keys for real before its alarm goes, so of it and a job that
- * finishes meanwhile one comes later and sees the other.
+ * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after
+ * the last lease has ended, ensure it where they see an uncounted end and no run comes soon, and the last of them where
+ * it reads so for real. A transaction that finishes jobs without a lease, or without a call of the holder, does so
+ * itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that cancels the sweep. A run that finds little reads
+ * everything above its keys for real before its alarm goes. So of it and a job that finishes meanwhile one comes later
+ * and sees the other.
  *
- * Looks: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the next. Reads for
- * real: its alarm, and the alarms of other queues that it does beside; of each queue its `counted` row, the rows of `ended`, the
- * periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: these rows but jobs, and its alarm (`timers`). Conflicts with:
- * `ensureUpkeep`; a retry or deletion of a job that it counts just now; when it goes, a commit that finishes a job of the queue.
+ * Snapshot reads: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the
+ * next. Reads for real: its alarm, and the alarms of other queues that it does beside; of each queue its `counted` row,
+ * the rows of `ended`, the periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: these
+ * rows but jobs, and its alarm (`timers`). Conflicts with: `ensureUpkeep`; a retry or deletion of a job that it counts
+ * just now; when it goes, a commit that finishes a job of the queue.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -54,8 +56,8 @@ import { ensurePurge } from "./purge.js";
 import { isOverdue } from "../loops/timers.js";
 
 /**
- * Makes sure that what has finished in a queue is counted soon, and deleted when its time comes: the roll-up, which finds
- * every finished job, makes sure of the purge. One point read when all is well.
+ * Ensures that the finished jobs of a queue are counted soon, and deleted when their time comes: the roll-up, which
+ * finds every finished job, ensures the purge. One point read when all is well.
  */
 export async function ensureUpkeep(
   ctx: MutationCtx,
@@ -68,7 +70,7 @@ export async function ensureUpkeep(
   if ((await findAlarm(ctx.db, key)) !== null)
     await ensureAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt, now);
   else {
-    // Sweeps make sure of many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
+    // Sweeps ensure many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
     const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
     await insertAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt - early);
   }
@@ -96,8 +98,8 @@ export async function ensureAllCounted(
 }
 
 /**
- * The same for the queues of those among these jobs that this transaction has finished. For who does not speak as their
- * holder: a sweep looks at the queues of holders that have called a moment ago, and that one may be silent or gone.
+ * The same for the queues of the jobs among these that this transaction has finished. For a caller that is not their
+ * holder: a sweep checks the queues of holders that have called a moment ago, and that one may be silent or gone.
  */
 export async function ensureCounted(
   ctx: MutationCtx,
@@ -193,7 +195,7 @@ export async function findCounted(
     .unique();
 }
 
-// --- Looking ------------------------------------------------------------------------------------
+// --- Snapshot reads ---------------------------------------------------------------------------------
 
 const vKeys = v.array(
   v.object({ status: vFinishedStatus, seq: v.int64(), creationTime: v.number() }),
@@ -218,7 +220,7 @@ const vFound = v.object({
   /** Whether there is more than one run counts. */
   isFull: v.boolean(),
   tallies: v.array(vTally),
-  /** The statuses of those that were found. */
+  /** The statuses of the jobs found. */
   ended: v.array(vFinishedStatus),
   /** How the last of them ended, newest first. */
   samples: v.array(vSample),
@@ -227,8 +229,8 @@ const vFound = v.object({
 type Found = Infer<typeof vFound>;
 
 /**
- * Counts what has finished above these keys, as one snapshot shows it, but for ends that are known to be gone; `before`: by
- * commits before that one. May not be called but with `useStaleSnapshot`.
+ * Counts the jobs that have finished above these keys, as one snapshot shows them, except ends that are known to be
+ * gone; `before`: by commits before that one. May not be called but with `useStaleSnapshot`.
  */
 export const findEnds = internalQuery({
   args: {
@@ -284,7 +286,7 @@ function endOf(job: Doc<"jobs">): CountedEnd {
 /** Rows that one run reads: more than a transaction ends jobs, so that it gets past each commit. */
 const ENDS_READ = ROLL_UP_JOBS;
 
-/** For real: whoever takes away an end that is counted here conflicts. */
+/** For real: a transaction that takes away an end which is counted here conflicts. */
 async function endsGone(db: DatabaseReader, queue: string): Promise<Doc<"ended">[]> {
   return await db
     .query("ended")
@@ -292,7 +294,7 @@ async function endsGone(db: DatabaseReader, queue: string): Promise<Doc<"ended">
     .take(ENDS_READ);
 }
 
-/** What a look must leave out: where not all rows were read, it looks no further than those. */
+/** The ends that a snapshot read must leave out: where not all rows were read, it reads no further than these. */
 function exceptOf(gone: readonly Doc<"ended">[]) {
   const but = gone.flatMap(({ job, seq }) => (seq === undefined ? [] : [{ job, seq }]));
   const last = gone.length < ENDS_READ ? undefined : gone.at(-1)!.seq;
@@ -300,8 +302,9 @@ function exceptOf(gone: readonly Doc<"ended">[]) {
 }
 
 /**
- * Which of the ends that are gone lie below what has been counted, and may be counted and forgotten: no later look, however
- * old its snapshot, shows them. Where nothing else has finished before them, for real, the keys move on past them.
+ * The ends that are gone and lie below the counted keys, and may be counted and forgotten: no later snapshot read,
+ * however old its snapshot, shows them. Where nothing else has finished before them, for real, the keys move on past
+ * them.
  */
 async function passGone(
   db: DatabaseReader,
@@ -340,9 +343,12 @@ function talliesOf(gone: readonly Doc<"ended">[]): Tally[] {
   return tallies.all();
 }
 
-// --- What is left -------------------------------------------------------------------------------
+// --- Remaining work ---------------------------------------------------------------------------------
 
-/** Those of these queues in which something has finished that was not counted. For looks: it depends on what finishes. */
+/**
+ * The ones of these queues with finished jobs that are not counted. For snapshot reads: a real read would depend on
+ * every end.
+ */
 export async function findUncounted(
   db: DatabaseReader,
   queues: readonly string[],
@@ -356,7 +362,10 @@ export async function findUncounted(
   return found.flat();
 }
 
-/** Those of these queues to which no roll-up comes soon. For looks: what it shows may have gone since. */
+/**
+ * The ones of these queues to which no roll-up comes soon. For snapshot reads: the alarm that it shows may have gone
+ * since.
+ */
 export async function findUnattended(
   db: DatabaseReader,
   queues: readonly string[],
@@ -372,7 +381,7 @@ export async function findUnattended(
   return found.flat();
 }
 
-/** Whether anything has finished above these keys. For real: whatever finishes now conflicts with whoever asks. */
+/** Whether anything has finished above these keys. For real: a job that finishes now conflicts with the caller. */
 async function hasMore(
   db: DatabaseReader,
   queue: string,

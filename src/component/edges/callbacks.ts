@@ -1,25 +1,26 @@
 /**
- * `onComplete`: the app's mutation is told every outcome exactly once, if it can be in the very transaction that
+ * `onComplete`: the app's mutation receives every outcome exactly once, if it can be in the very transaction that
  * finishes the job.
  *
- * *Inline*, at most eight a transaction and as long as half of what it may read is left, each in a sub-transaction of
- * ours: one that throws, overruns its share of the limits, or returns what its validator refuses leaves none of its
- * writes, and the outcome stands. (The platform keeps the writes of a callee whose return value is refused; that is why a
- * mutation of ours stands between.)
+ * *Inline*, at most eight per transaction and as long as half of its reads are left, each in a sub-transaction of the
+ * component's: one that throws, overruns its share of the limits, or returns a value that its validator refuses leaves
+ * none of its writes, and the outcome stands. (The platform keeps the writes of a callee with a refused return value;
+ * that is why a mutation of the component stands between.)
  *
- * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations see to it. `plan` counts
- * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction.
- * A try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. What is given up stays as a
- * `dead` row, of each job the last. A plan that has died
- * is noticed by the janitor: whoever owes makes sure of a sweep that comes after the plan should have, and the janitor
- * does not go while any callback is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
+ * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations deliver it. `plan` counts
+ * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction. A
+ * try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. A callback that is
+ * given up stays as a `dead` row, of each job the last. A plan that has died is noticed by the janitor: a transaction
+ * that owes one ensures a sweep that comes after the plan should have, and the janitor does not go while any callback
+ * is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
  *
- * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier one
- * names it, and the transaction that tells that one, or gives it up, plans it. A job that ends for the first time reads
- * nothing for it.
+ * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier
+ * one names it, and the transaction that delivers that one, or gives it up, plans it. A job that ends for the first
+ * time reads nothing for it.
  *
- * Reads for real: what it is told of; of a job that had ended before the last end that is owed, the next end of the one that
- * is told. Conflicts with: what the app's callback conflicts with; an end of a job with the telling of its last end.
+ * Reads for real: the job, payload and result of each; of a job that had ended before the last end that is owed, the
+ * next end of the delivered one. Conflicts with: the conflicts of the app's callback; an end of a job with the telling
+ * of its last end.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type ObjectType, type Value } from "convex/values";
@@ -53,8 +54,8 @@ export type Owed = ObjectType<typeof owedFields>;
 // --- In the transaction that finishes the job ----------------------------------------------------
 
 /**
- * Tells these outcomes: the first eight now, the rest alone and at once. The app's code runs in here, so the caller reads
- * again whatever it has read before.
+ * Delivers these outcomes: the first eight now, the rest alone and at once. The app's code runs in here, so the caller
+ * repeats its earlier reads.
  */
 export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
   const later: Owed[] = [];
@@ -64,7 +65,7 @@ export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<
     else await tell(ctx, one);
   }
   await oweAll(ctx, later);
-  // A callback may have retried a job whose own was run before it.
+  // A callback may have retried a job with a callback that ran before it.
   if (owed.length > 1) for (const one of owed) await discardForgotten(ctx, one);
 }
 
@@ -86,7 +87,7 @@ async function hasRoom(ctx: MutationCtx): Promise<boolean> {
   return bytesRead.used <= CALLBACKS_INLINE_BYTES;
 }
 
-/** The sub-transaction. What the callback throws goes through, so that everything it did is undone. */
+/** The sub-transaction. The callback's error passes through, so that all its writes are undone. */
 export const runCallback = internalMutation({
   args: owedFields,
   returns: v.null(),
@@ -103,15 +104,15 @@ export async function oweAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<v
 }
 
 /**
- * Records that somebody is still to be told, and plans the first try. Depends on a timer of the janitor's, which notices if
- * the plan dies, or inserts one.
+ * Records that a callback is still to be delivered, and plans the first try. Depends on a timer of the janitor's, which
+ * notices if the plan dies, or inserts one.
  */
 export async function owe(
   ctx: MutationCtx,
   owed: Owed,
   failed?: { error: string; delayMs: number },
 ): Promise<void> {
-  // What was tried inline had no other before it.
+  // A callback that was tried inline had no other before it.
   const before = failed === undefined ? await lastOwed(ctx.db, owed) : null;
   if (before !== null) return await oweBehind(ctx, before, owed);
   const { delayMs = 0, ...error } = failed ?? {};
@@ -144,8 +145,8 @@ async function lastOwed(
 }
 
 /**
- * Whether somebody has still to be told the result that the job names: they delete it when they have told it, if the job
- * no longer names it then.
+ * Whether the result that the job names is still to be delivered: the delivery deletes it, if the job no longer names
+ * it then.
  */
 export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promise<boolean> {
   const { result } = job;
@@ -191,14 +192,14 @@ export const planCallback = internalMutation({
 });
 
 /**
- * Whether it has waited for earlier ends of its job for longer than ten tries take. It then has one try: ends would pile up
- * where rounds are quicker than what is broken is given up.
+ * Whether it has waited for earlier ends of its job for longer than ten tries take. It then has one try: ends would
+ * pile up where rounds are quicker than a broken callback is given up.
  */
 function hasWaited({ again, _creationTime }: Doc<"callbacks">): boolean {
   return again === true && Date.now() - _creationTime > CALLBACK_WAIT_MAX_MS;
 }
 
-/** Keeps of a job the last outcome that could not be told, for people to see, and forgets those before. */
+/** Keeps of a job the last outcome that could not be delivered, for people to see, and forgets the ones before. */
 async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): Promise<void> {
   const rows = await ctx.db
     .query("callbacks")
@@ -243,7 +244,7 @@ async function startNext(ctx: MutationCtx, { next }: Doc<"callbacks">): Promise<
   await ensureSweep(ctx, Date.now() + CALLBACK_OVERDUE_MS, Date.now());
 }
 
-/** Plans the next look at the row: the first, or one in case the try that was just started leaves it. */
+/** Plans the next check of the row: the first, or one in case the try that was just started leaves it. */
 async function planNext(
   ctx: MutationCtx,
   id: Id<"callbacks">,
@@ -258,8 +259,8 @@ async function planNext(
 }
 
 /**
- * Plans anew what is overdue: a `plan` that was scheduled under a canceled function was born canceled, and nobody
- * else would ever look. Fenced like any other plan, should the old one run after all.
+ * Plans an overdue callback anew: a `plan` that was scheduled under a canceled function was born canceled, and nothing
+ * else would ever check. Fenced like any other plan, should the old one run after all.
  */
 export async function replan(ctx: MutationCtx, id: Id<"callbacks">): Promise<void> {
   const row = await ctx.db.get("callbacks", id);
@@ -298,7 +299,7 @@ async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promi
 
 async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
   const job = await ctx.db.get("jobs", owed.job);
-  // Somebody has deleted it, and its payload with it: whoever does that does not want to hear of it.
+  // The job has been deleted, and its payload with it: its deleter does not want the callback.
   if (job === null) return;
   const handle = owed.handle as FunctionHandle<"mutation", any>;
   if (owed.compat === "workpool") {

@@ -1,8 +1,8 @@
 /**
- * Deadlines: a job that has not ended by `deadlineMs` after its enqueue, or its last retry by hand, ends as `timedOut` with the
- * code `deadlineExceeded`. One that waits is ended by the alarm of the segment (`startDeadlines.ts`), or by the claim that meets it;
- * of one that runs the attempt has no more time than that, and ends as by `timeoutMs`. An attempt that would begin behind the
- * deadline is none: the job ends with the attempt before.
+ * Deadlines: a job that has not ended by `deadlineMs` after its enqueue, or its last retry by hand, ends as `timedOut`
+ * with the code `deadlineExceeded`. One that waits is ended by the alarm of the segment (`startDeadlines.ts`), or by
+ * the claim that finds it; of one that runs the attempt has no more time than that, and ends as by `timeoutMs`. An
+ * attempt that would begin behind the deadline is none: the job ends with the attempt before.
  *
  * Reads for real: as `endJob`. Writes: the job, as `endJob`.
  */
@@ -25,7 +25,7 @@ export function isBeyondDeadline({ deadline }: Pick<Job, "deadline">, at: number
   return deadline !== undefined && (deadline.isPassed === true || deadline.at <= at);
 }
 
-/** Whether an attempt that ran too long had no more time than its job, and not what its own rule says. */
+/** Whether an attempt that ran too long was bounded by its job's deadline, and not by its own rule. */
 export function hasReachedDeadline(
   job: Pick<Job, "deadline" | "startedAt">,
   timeoutMs: number | undefined,

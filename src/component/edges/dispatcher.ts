@@ -172,7 +172,7 @@ async function jobsOf(
   max: number,
 ): Promise<Doc<"jobs">[]> {
   if (after === null) return await dueIn(db, queue, { gte: segment.start }, end, max);
-  // An index range cannot begin at a tuple: what is left of one commit, of one instant, and of the segment.
+  // An index range cannot begin at a tuple: the rest of one commit, of one instant, and of the segment.
   const jobs: Doc<"jobs">[] = [];
   for (const range of ["commit", "instant"] as const) {
     if (jobs.length < max) jobs.push(...(await dueAt(db, queue, after, range, max - jobs.length)));
@@ -218,9 +218,9 @@ async function dueIn(
 }
 
 /**
- * Whether claims are so far behind that what else is due may as well wait where it is: a full batch has been claimable for
- * seconds. A few jobs that nobody can take, for want of a worker with their labels, do not count as a backlog.
- * To be called with `useStaleSnapshot`.
+ * Whether claims are so far behind that the other due jobs may as well wait where they are: a full batch has been
+ * claimable for seconds. A few jobs that no worker can take, for want of one with their labels, do not count as a
+ * backlog. To be called with `useStaleSnapshot`.
  */
 export const isDispatchBehind = internalQuery({
   args: { queue: v.string(), now: v.number() },

@@ -2,13 +2,15 @@
  * Expiry: ends jobs that wait and are out of time: no attempt began in time, or their deadline has passed (`deadlines.ts`).
  *
  * A job has a row of `expiries` for each such bound, and the alarm of the segment in which that lies comes for it: to a
- * second, and soon after it. A claim that meets such jobs before the alarm does ends them through the same function, up to
- * `EXPIRED_BESIDE_MAX` (`picking.ts`) beside those that it takes: a wake for each would make the alarm run again each time.
- * Who has been begun once does not expire any more, also when it comes back to the queue.
+ * second, and soon after it. A claim that finds such jobs before the alarm does ends them through the same function, up
+ * to `EXPIRED_BESIDE_MAX` (`picking.ts`) beside the ones that it takes: a wake for each would make the alarm retry each
+ * time. A job that has been begun once does not expire any more, also when it comes back to the queue.
  *
- * Reads for real: the alarm's row, the rows of `expiries` in the segment, those of their jobs that no snapshot shows begun, or
- * that reach their deadline, the queue's row; as `endJob`. Looks: at these jobs; as `segments.ts`. Writes: these jobs, the alarm's row (`timers`); deletes the rows of `expiries`; inserts callbacks: none is run here.
- * Conflicts with: a claim or cancel of a job that expires; whatever ends the attempt of one whose deadline passes; an enqueue that is late for the segment.
+ * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs that no snapshot shows begun, or
+ * that reach their deadline, the queue's row; as `endJob`. Snapshot reads: these jobs; as `segments.ts`. Writes: these
+ * jobs, the alarm's row (`timers`); deletes the rows of `expiries`; inserts callbacks: none is run here. Conflicts
+ * with: a claim or cancel of a job that expires; a transaction that ends the attempt of a job with a passing deadline;
+ * an enqueue that is late for the segment.
  */
 import { v } from "convex/values";
 import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../../shared/index.js";
@@ -48,7 +50,7 @@ export async function ensureExpiry(
   await ensureSegments(ctx, EXPIRY, queue, typeof at === "number" ? [at] : at, now);
 }
 
-/** Whether the job's time is over and nobody has ever begun it. */
+/** Whether the job's time is over and it was never begun. */
 export function isExpired(job: Doc<"jobs">, now: number): boolean {
   return job.expiresAt !== undefined && job.expiresAt <= now && mayExpire(job);
 }
@@ -101,14 +103,14 @@ export async function expireJob(
 /** An alarm of the expiry rings. */
 export const endExpired = segmentRingOf(EXPIRY, expireBatch);
 
-/** Bounded by the segment and not by the clock. Each row is deleted, whatever becomes of its job. */
+/** Bounded by the segment and not by the clock. Each row is deleted, however its job ends. */
 async function expireBatch(
   ctx: MutationCtx,
   { row, queue: name, segment, end }: SegmentAlarm,
   now: number,
 ): Promise<void> {
   const queue = await getQueue(ctx.db, name);
-  // Halved each time that a ring failed, whatever the reason; at last that one job is left unexpired.
+  // Halved each time that a ring failed, for any reason; at last that one job is left unexpired.
   const max = EXPIRE_MAX >> (row.failures ?? 0);
   const count = Math.max(1, max);
   const rows = await ctx.db
@@ -132,8 +134,9 @@ async function expireBatch(
 }
 
 /**
- * Those of these jobs that were ever begun and have no deadline before `end`: none of them runs out of time any more. Looked
- * at, since claims and completions write the rows of jobs that run. To be called with `useStaleSnapshot`.
+ * The ones of these jobs that were ever begun and have no deadline before `end`: none of them runs out of time any
+ * more. Read in a snapshot, since claims and completions write the rows of jobs that run. To be called with
+ * `useStaleSnapshot`.
  */
 export const findBegun = internalQuery({
   args: { jobs: v.array(v.id("jobs")), end: v.number() },
@@ -147,9 +150,9 @@ export const findBegun = internalQuery({
 });
 
 /**
- * A job that has ended is only forgotten. So is one that runs, since its attempt has no more time than the job, and what gives
- * it back behind its deadline ends it. Its row is written all the same: a transaction that began before the deadline, and gives
- * the job back after this one, runs again.
+ * A job that has ended is only forgotten. So is one that runs, since its attempt has no more time than the job, and a
+ * transaction that gives it back behind its deadline ends it. Its row is written all the same: a transaction that began
+ * before the deadline, and gives the job back after this one, retries.
  */
 async function expireOne(
   ctx: MutationCtx,

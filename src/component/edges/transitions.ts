@@ -1,5 +1,6 @@
 /**
- * The edges of a job's life, one function each: the only writer of `jobs`, but for `jobNotes.ts`, which writes what is no edge.
+ * The edges of a job's life, one function each: the only writer of `jobs`, but for `jobNotes.ts`, which writes notes
+ * that are no edges.
  *
  * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
  * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
@@ -28,10 +29,10 @@ import { needsWake, wakeFor } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
-/** What an edge writes besides status, order and `seq`. A field given as `undefined` is removed. */
+/** The fields that an edge writes besides status, order and `seq`. A field given as `undefined` is removed. */
 type Changes = { [F in keyof JobFields]?: JobFields[F] | undefined };
 
-/** What a new job is given. */
+/** The fields of a new job. */
 export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
   Partial<
     Pick<
@@ -53,7 +54,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
     >
   >;
 
-/** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never meet. */
+/** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never conflict. */
 export async function insertJob(
   ctx: MutationCtx,
   queue: Queue,
@@ -86,7 +87,7 @@ export async function promote(ctx: MutationCtx, job: Job, queue: Queue): Promise
 }
 
 /**
- * Whether a job that has waited goes on with what it had begun. An item of a ring does where its attempt is to be made
+ * Whether a job that has waited continues an earlier attempt. An item of a ring does where its attempt is to be made
  * again; one that rests has had its turn, also if that failed.
  */
 async function isBack(db: DatabaseWriter, queue: Queue, job: Job): Promise<boolean> {
@@ -99,7 +100,7 @@ export async function postpone(db: DatabaseWriter, job: Job, dueAt: number): Pro
   return await move(db, job, "postpone", { order: dueAt });
 }
 
-/** `pending` → `pending`, out of the range that claims look at. */
+/** `pending` → `pending`, out of the range that claims read. */
 export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
   return await move(db, job, "pause", { order: ORDER_PAUSED, paused: true });
 }
@@ -273,8 +274,8 @@ export async function expire(
 }
 
 /**
- * A finished job → `pending`. What people count begins anew; `attempt` does not, or a worker of long ago could report
- * for the attempt of today. `keepResult`: somebody who has still to be told the old result will delete it.
+ * A finished job → `pending`. The displayed counts begin anew; `attempt` does not, or a worker of long ago could report
+ * for the attempt of today. `keepResult`: a callback that has still to receive the old result will delete it.
  */
 export async function retry(
   ctx: MutationCtx,
@@ -301,12 +302,12 @@ export async function retry(
   });
 }
 
-// --- What edges have in common ------------------------------------------------------------------
+// --- Shared by edges ---------------------------------------------------------------------------------
 
-/** The holder goes, so that nobody's late word finds its name here. */
+/** The holder goes, so that no late call finds its name here. */
 const unheld = { holder: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
 
-/** The job has ended by itself: who asked for it to be canceled or paused came too late. */
+/** The job has ended by itself: a request to cancel or pause it came too late. */
 const askedNoMore = {
   cancelRequestedAt: undefined,
   cancelReason: undefined,
@@ -341,7 +342,7 @@ async function pendingPlace(
   return place;
 }
 
-/** Where a pending job lies: its band, and a random shard of its route. Makes sure that claims look there. */
+/** Where a pending job lies: its band, and a random shard of its route. Ensures that claims read that place. */
 async function placeFor(
   ctx: MutationCtx,
   queue: Queue,
@@ -351,7 +352,7 @@ async function placeFor(
   if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };
   const { circular, shards } = queue.config;
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
-  // In a circular queue: those not yet worked on go first.
+  // In a circular queue: unworked items go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
   const route = await ensureRoute(ctx, queue, job, came);
   const shard = placeOf(route, Math.floor(Math.random() * shards));

@@ -1,14 +1,15 @@
 /**
- * Who sees to it that somebody looks, in queues that Convex itself works off. Everything that makes a job claimable comes
- * by {@link needsWake}; whoever stops looking, by {@link quieten}.
+ * Ensures that new claimable jobs are found, in pushed queues. Everything that makes a job claimable comes by {@link
+ * needsWake}; a lane that stops polling, by {@link quieten}.
  *
- * A caller neither writes nor depends on anything that changes at the rate of jobs: it looks at the queue's gate in a
- * snapshot, and if that says that nobody looks, or not for long, schedules a wake, blindly. Only where somebody does it
- * depends on something: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
+ * A caller neither writes nor depends on anything that changes at the rate of jobs: it reads the queue's gate in a
+ * snapshot, and if that shows no polling lane, or not for long, schedules a wake, blindly. Only where a lane polls does
+ * it depend on a row: the door, which is shut a moment after the gate has begun to send newcomers away. It must: an old
  * answer would leave the job to a lane that has gone.
  *
- * Looks: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door where somebody looks; rows of its own transaction. Writes: schedules; a lane that looks, or stops looking, the gate and the door (`gates`, `doors`).
- * Conflicts with: whoever opens or shuts the door, a few times a minute.
+ * Snapshot reads: the gate; where jobs are left to workers outside, whether any is there. Reads for real: the door
+ * where a lane polls; rows of its own transaction. Writes: schedules; a lane that begins or stops polling, the gate and
+ * the door (`gates`, `doors`). Conflicts with: a lane that opens or shuts the door, a few times per minute.
  */
 import { v } from "convex/values";
 import { ORDER_PAUSED } from "../../shared/index.js";
@@ -22,7 +23,7 @@ import { wakeBlindly, type Queue } from "../rows/queues.js";
 
 export type Gate = Doc<"gates">;
 
-/** The queue's gate, or `null` where nobody has ever looked: as if it were quiet. */
+/** The queue's gate, or `null` where no lane has ever polled: as if it were quiet. */
 export async function findGate(db: DatabaseReader, queue: string): Promise<Gate | null> {
   return await db
     .query("gates")
@@ -30,7 +31,7 @@ export async function findGate(db: DatabaseReader, queue: string): Promise<Gate 
     .unique();
 }
 
-/** Whether nobody is relied on: whatever becomes claimable sees to a wake. */
+/** Whether no lane is relied on: a transaction that makes a job claimable ensures a wake. */
 export function isQuiet(gate: Gate | null): boolean {
   return gate === null || gate.state === "quiet";
 }
@@ -81,7 +82,7 @@ export async function needsWake(
   return (await isLookedAfter(ctx, queue)) ? null : "now";
 }
 
-/** The same of a queue whose jobs are left to workers outside first: a transaction may need one of each kind. */
+/** The same for a queue with jobs that are left to workers outside first: a transaction may need one of each kind. */
 async function sharedWake(
   ctx: MutationCtx,
   queue: Queue,
@@ -113,7 +114,7 @@ function wakeOf(offers: readonly Offer[], job: Asked): Wake {
   return mayGoOutside(offers, job) ? "later" : "apart";
 }
 
-/** Whether somebody looks at the queue already, and will do so after this commit. */
+/** Whether a lane polls the queue already, and will do so after this commit. */
 async function isLookedAfter(ctx: MutationCtx, queue: Queue): Promise<boolean> {
   const args = { queue: queue.name };
   const isLookedAfter: boolean = await ctx.runQuery(internal.edges.wakes.isGuarded, args, {
@@ -123,8 +124,8 @@ async function isLookedAfter(ctx: MutationCtx, queue: Queue): Promise<boolean> {
 }
 
 /**
- * Whether a transaction has made another job claimable here, and so has seen to a wake. Only that transaction wrote such
- * rows, and only who takes or moves them is met.
+ * Whether a transaction has made another job claimable here, and so has ensured a wake. Only that transaction wrote
+ * such rows, so the read conflicts only with their takers and movers.
  */
 export async function hasCome(
   db: DatabaseReader,
@@ -187,8 +188,8 @@ export async function callOffWake(ctx: MutationCtx, job: Doc<"jobs">): Promise<v
 }
 
 /**
- * Capacity has come free, or will have in `afterMs`: a wake looks then what it is for. What became claimable by the commit
- * `upTo` is no longer left to workers outside.
+ * Capacity has come free, or will have in `afterMs`: a wake then searches for jobs. Jobs that became claimable by the
+ * commit `upTo` are no longer left to workers outside.
  */
 export async function scheduleWake(
   ctx: MutationCtx,
@@ -203,8 +204,8 @@ export async function scheduleWake(
 // --- The gate and the door ----------------------------------------------------------------------
 
 /**
- * Says who looks; from then on it may be relied on. Nothing is written where it says so already: everybody who has read it
- * would run again.
+ * Writes which lane polls; from then on it may be relied on. Nothing is written where it says so already: every
+ * transaction that has read it would retry.
  */
 export async function setGate(
   ctx: MutationCtx,
@@ -230,8 +231,8 @@ async function setDoor(ctx: MutationCtx, queue: string, open: boolean): Promise<
 }
 
 /**
- * Flip, then look: from this commit on whatever becomes claimable sees to a wake by itself, and the wakes that are
- * scheduled here see what came before.
+ * Write, then read: from this commit on a transaction that makes a job claimable ensures a wake by itself, and the
+ * wakes that are scheduled here see the earlier jobs.
  */
 export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue): Promise<void> {
   const vain = gate?.isVain === true ? { isVain: true } : {};

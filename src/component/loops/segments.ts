@@ -1,21 +1,23 @@
 /**
- * Alarms of segments: what the dispatcher and the expiry have in common. An alarm stands for a slice of time, so that what
- * many jobs wait for costs one scheduled function; wide slices far away, narrow ones near (`shared/segments.ts`).
+ * Alarms of segments: shared by the dispatcher and the expiry. An alarm stands for a slice of time, so that many jobs
+ * with a time cost one scheduled function; wide slices far away, narrow ones near (`shared/segments.ts`).
  *
- * Who stops looking, and how nothing is missed:
+ * Why no job is missed:
  * - *A narrow alarm* (the kind's own ring) deletes its row in the transaction in which it has read its whole slice for
- *   real. Its time has passed, so hardly anybody writes there.
- * - *A wide alarm* must not read its slice for real: jobs that are put into it meanwhile have narrow alarms of their own,
- *   and would still make it run again and again. It first says in its row that it is handing over, which everybody
- *   who relied on the row has read for real; then it looks, in a transaction of its own and in a snapshot. Who meets a row
- *   that is handing over writes it, at his own place if that is earlier: so a later look comes there.
+ *   real. Its time has passed, so hardly any transaction writes there.
+ * - *A wide alarm* must not read its slice for real: jobs that are put into it meanwhile have narrow alarms of their
+ *   own, and would still make it retry again and again. It first marks in its row that it is handing over, and every
+ *   transaction that relied on the row has read it for real; then it reads the slice, in a transaction of its own and
+ *   in a snapshot. A transaction that finds a row handing over writes it, at its own instant if that is earlier: so a
+ *   later snapshot read comes there.
  *
- * Of those who find a segment without an alarm at the same time each arms one; all but the first go when they ring.
+ * Several transactions that find a segment without an alarm at the same time arm one each; all but the first go when
+ * they ring.
  *
- * Reads for real: the alarm's row, the first alarm of its segment, and those of the narrow ones that it arms. Looks: one row
- * of each narrower segment in which there is anything, and the alarms that stand for it. Writes: those alarms' rows (`timers`). No job
- * is rewritten, and none is read for real. Conflicts with: an enqueue that relies on an alarm which rings; one that arms an
- * alarm of the same segment and slot.
+ * Reads for real: the alarm's row, the first alarm of its segment, and the narrow alarms that it arms. Snapshot reads:
+ * one row of each narrower segment in which there is anything, and the alarms that stand for it. Writes: the rows of
+ * these alarms (`timers`). No job is rewritten, and none is read for real. Conflicts with: an enqueue that relies on an
+ * alarm which rings; one that arms an alarm of the same segment and slot.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -73,11 +75,12 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
 // --- Making sure --------------------------------------------------------------------------------
 
 /**
- * Makes sure that an alarm will see to these instants: one look, and for each segment a point read of the alarm that it
- * shows. What has no alarm because it was scheduled by a canceled function is found by `watchdog.ts` once it is overdue.
+ * Ensures that an alarm comes for these instants: one snapshot read, and for each segment a point read of the alarm
+ * that it shows. A job without an alarm, because a canceled function scheduled it, is found by `watchdog.ts` once it is
+ * overdue.
  *
- * `isLong`: whoever calls may take until a narrow alarm that is near has rung, and would run again if it depended on that. It
- * arms one of its own, which rings a moment later: it finds nothing to do, or what the first came too soon for.
+ * `isLong`: the caller may take until a narrow alarm that is near has rung, and would retry if it depended on that. It
+ * arms one of its own, which rings a moment later: it finds nothing to do, or a job for which the first came too soon.
  */
 export async function ensureSegments(
   ctx: MutationCtx,
@@ -136,14 +139,14 @@ async function standingOf(
 interface Wanted extends Segment {
   /** The first instant in it that must not be missed. */
   at: number;
-  /** What a look has shown. */
+  /** The alarm that a snapshot has shown. */
   alarm: Id<"timers"> | null;
 }
 
 /**
- * That there is an alarm is read for real, by its id. That there is none may be old: then there is one too many, which is
- * harmless, and who finds none at the same time as others does not meet them but by chance. The slot is one for the
- * whole transaction, whose own rows no look shows.
+ * That there is an alarm is read for real, by its id. That there is none may be old: then there is one too many, which
+ * is harmless, and transactions that find none at the same time conflict only by chance. The slot is one for the whole
+ * transaction, since no snapshot shows the transaction's own rows.
  */
 async function ensureSegment(
   ctx: MutationCtx,
@@ -167,8 +170,8 @@ async function ensureSegment(
 }
 
 /**
- * Beside those that others rely on, and behind them, so that none of them yields to it. Its slot is one for the whole
- * transaction, too: what that puts off call by call shares it.
+ * Beside the alarms that callers rely on, and behind them, so that none of them yields to it. Its slot is one for the
+ * whole transaction, too: jobs postponed call by call share it.
  */
 async function ensureOneMore(
   ctx: MutationCtx,
@@ -229,7 +232,7 @@ export function comesFor(row: Doc<"timers">, at: number): boolean {
   return from === null || from <= at;
 }
 
-/** Hands what lies in a wide segment to alarms of narrower ones. */
+/** Hands the jobs of a wide segment to alarms of narrower ones. */
 async function handOver(
   ctx: MutationCtx,
   ladder: Ladder,
@@ -290,8 +293,8 @@ const vStretch = v.object({
 type Stretch = Infer<typeof vStretch>;
 
 /**
- * The look itself, or `null` from a snapshot that does not show yet that the alarm hands over: only one that does shows
- * all who relied on it. To be called with `useStaleSnapshot`.
+ * The snapshot read itself, or `null` from a snapshot that does not show yet that the alarm hands over: only one that
+ * does shows every transaction that relied on it. To be called with `useStaleSnapshot`.
  */
 export const planSegments = internalQuery({
   args: { timer: v.id("timers"), generation: v.number(), stretch: vStretch },
@@ -319,8 +322,8 @@ async function segmentsIn(db: DatabaseReader, stretch: Stretch): Promise<Found> 
 }
 
 /**
- * Dead index entries are walked about as many at a time as rows are asked for, and a range may begin with those of jobs
- * that were canceled, or promoted.
+ * Dead index entries are walked about as many at a time as rows are asked for, and a range may begin with entries of
+ * jobs that were canceled, or promoted.
  */
 const FIRST_ROWS = 8;
 

@@ -1,10 +1,10 @@
 /**
  * The janitor's timers, rows of `timers`: a scheduled sweep that must exist while anything is leased.
  *
- * The handshake: whoever leases depends, by a real read, on one timer that comes in time; a sweep that goes deletes
- * its timer after a real read of all active holders. So of a claim and a sweep that goes, one runs again and sees
- * the other. Only "there is one" needs that dependency. A claim whose snapshot shows none inserts one of its own,
- * blindly, so that a fleet that wakes at once does not meet here; of several timers all but the first go at their
+ * The handshake: a transaction that leases depends, by a real read, on one timer that comes in time; a sweep that goes
+ * deletes its timer after a real read of all active holders. So of a claim and a sweep that goes, one retries and sees
+ * the other. Only "there is one" needs that dependency. A claim with a snapshot that shows none inserts one of its own,
+ * blindly, so that a fleet that wakes at once does not conflict here; of several timers all but the first go at their
  * next sweep.
  */
 import {
@@ -46,7 +46,7 @@ export function forgottenAt(lastSeenAt: number): number {
   return lastSeenAt + HOLDER_RETENTION_MS + JANITOR_SLACK_MS;
 }
 
-/** Whether the timer is only for what is to be forgotten: any other comes sooner. */
+/** Whether the timer is only for sessions to forget: any other comes sooner. */
 export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
   return dueAt > now + FAR_MS;
 }
@@ -73,12 +73,12 @@ export function isOverdue(timer: { dueAt: number }, now: number): boolean {
 }
 
 /**
- * Makes sure that a sweep comes soon after this end of a lease.
+ * Ensures that a sweep comes soon after this end of a lease.
  *
- * `seen` is the timer that a snapshot showed to serve, `null` if it showed none, `undefined` if nobody looked. An
- * old "none" is harmless, one timer too many; an old "there is one" is not, so that one is read for real. The look was for an
- * end that was expected: where the timer comes too late for this one, another look is made, since each call whose holder has
- * an attempt that is overdue would insert one more.
+ * `seen` is the timer that a snapshot showed to serve, `null` if it showed none, `undefined` without a snapshot read.
+ * An old "none" is harmless, one timer too many; an old "there is one" is not, so that one is read for real. The
+ * snapshot read was for an expected end: where the timer comes too late for this one, another is made, since each call
+ * with an overdue attempt would insert one more timer.
  */
 export async function ensureJanitor(
   ctx: MutationCtx,
@@ -94,7 +94,7 @@ export async function ensureJanitor(
   await ensureAmong(ctx, sooner, leaseEndsAt, now);
 }
 
-/** The same among those that were read for real. Returns the timer if it was made here, and no other comes soon. */
+/** The same among timers that were read for real. Returns the timer if it was made here, and no other comes soon. */
 export async function ensureAmong(
   ctx: MutationCtx,
   timers: readonly Doc<"timers">[],
@@ -115,16 +115,16 @@ async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<Id<"timers"
   return undefined;
 }
 
-/** Makes sure of a sweep by then, for something that must be noticed if it dies. Depends on the timer that serves. */
+/** Ensures a sweep by then, for work that must be noticed if it dies. Depends on the timer that serves. */
 export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
   const timers = await findTimers(ctx.db);
   if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
 }
 
 /**
- * For a call that only puts off the end of leases, or ends some: the claim has made sure of a sweep that comes in time, so
- * nothing is depended on here. But should the janitor have died, somebody must notice: a look shows whether one serves.
- * `seen` is what a look has shown already.
+ * For a call that only postpones the end of leases, or ends some: the claim has ensured a sweep that comes in time, so
+ * nothing is depended on here. But should the janitor have died, some call must notice: a snapshot read shows whether
+ * one serves. `seen` is the result of an earlier snapshot read.
  */
 export async function reviveJanitor(
   ctx: MutationCtx,

@@ -1,16 +1,16 @@
 /**
- * The janitor: ends leases that nobody renewed, and while it is about publishes cursors, forgets old
- * sessions, and plans again what somebody is still to be told.
+ * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions, and
+ * plans again callbacks that are still to be delivered.
  *
- * A sweep looks in a snapshot and acts on what it reads for real, a few silent holders a transaction: reading the beats of
- * a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
+ * A sweep finds its work in a snapshot and acts on real reads, a few silent holders per transaction: reading the beats
+ * of a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
  * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
  * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, the first
- * session that is over, and what has finished above what was counted in the queues that its look has shown. Writes: those, its timer (`timers`),
- * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the expired
- * holder, a claim whose lease ends before the next sweep.
+ * session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
+ * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the
+ * expired holder, a claim with a lease that ends before the next sweep.
  */
 import { v } from "convex/values";
 import {
@@ -107,7 +107,7 @@ async function tend(
   for (const holder of found.forgotten) await forget(ctx, holder, now);
   for (const callback of found.overdue) await replan(ctx, callback);
   await watchOver(ctx, found.watched, now);
-  // One that is about to ring is left to the next sweep to look at: the two would only meet.
+  // A roll-up that is about to ring is left to the next sweep: the two would only conflict.
   for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
   // A roll-up counts them besides.
   if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
@@ -140,7 +140,7 @@ async function goOn(
   await ctx.db.delete("timers", timer._id);
 }
 
-/** The next sweep, of whatever timer, goes on behind these queues. Sweeps that leave it to others do not write it. */
+/** The next sweep, of any timer, goes on behind these queues. Sweeps that leave it to another timer do not write it. */
 async function notePatrol(ctx: MutationCtx, after: string): Promise<void> {
   const row = await ctx.db.query("patrols").first();
   if (row === null) await ctx.db.insert("patrols", { after });
@@ -148,8 +148,8 @@ async function notePatrol(ctx: MutationCtx, after: string): Promise<void> {
 }
 
 /**
- * Nothing is leased, so that no other sweep comes: what has finished is looked at for real, since the look may be older than
- * the last completion. Whoever finishes anything just now conflicts with it, and hardly anybody can.
+ * Nothing is leased, so that no other sweep comes: finished jobs are read for real, since the snapshot may be older
+ * than the last completion. A transaction that finishes a job just now conflicts with it, and hardly any can.
  */
 async function leaveNothing(
   ctx: MutationCtx,
@@ -225,8 +225,9 @@ async function nextSweepAt(
 }
 
 /**
- * When the plan of an owed callback that comes first counts as dead. Read for real: of one who owes, and relies on this
- * timer, and a sweep that goes, one runs again. While anything is leased sweeps come anyway, and nobody depends on it.
+ * When the plan of an owed callback that comes first counts as dead. Read for real: of a transaction that owes one, and
+ * relies on this timer, and a sweep that goes, one retries. While anything is leased sweeps come in any case, and no
+ * transaction depends on it.
  */
 async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
   const [first] = await ctx.db

@@ -1,16 +1,19 @@
 /**
- * Ends the leases of one holder that are over: all of them if it let them run out, or those of attempts that have run
- * longer than their `timeoutMs`, and the holder keeps the others. Jobs go back to their queues, or are given up.
+ * Ends the leases of one holder that are over: all of them if it let them run out, or the leases of attempts that have
+ * run longer than their `timeoutMs`, and the holder keeps its other leases. Jobs go back to their queues, or are given
+ * up.
  *
  * A lost holder is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
  * other of the job.
  *
- * Reads for real: the holder's row, its jobs, their queues, what they have of their own; whether anything was reported of
- * an attempt that its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back
- * in a queue that Convex works off, its route, and the door where the gate says that a lane looks; where the lane's function is no
- * lane's, the last events of the queue. Looks: that gate. Writes: those
- * jobs, the holder's row; inserts into `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane looks. Conflicts with:
- * a beat or completion of that very holder, of which one runs again and finds the other; the ring of that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not keep jobs from coming back.
+ * Reads for real: the holder's row, its jobs, their queues and rules; whether anything was reported of an attempt that
+ * its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back in a
+ * pushed queue, its route, and the door where the gate shows a polling lane; where the lane's function is no lane's,
+ * the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the holder's row; inserts into
+ * `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane polls.
+ * Conflicts with: a beat or completion of that very holder: one of the two retries and finds the other; the ring of
+ * that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not
+ * keep jobs from coming back.
  */
 import { v } from "convex/values";
 import {
@@ -276,7 +279,7 @@ function isUnacknowledged(holder: Holder, held: HeldLease): boolean {
   return !holder.acknowledged && held.n === holder.n;
 }
 
-/** For people: which worker, silent for how long, and what became of its jobs. */
+/** For people: the worker, its silence, and the ends of its jobs. */
 async function reportEnds(
   ctx: MutationCtx,
   holder: Holder,

@@ -14,8 +14,8 @@ async function kill(world: World, { scheduledId }: Doc<"timers">): Promise<void>
   await world.t.run((ctx) => ctx.scheduler.cancel(scheduledId!));
 }
 
-describe("an alarm whose scheduled function was canceled", () => {
-  test("is revived by whoever watches, and its jobs are promoted", async () => {
+describe("an alarm with a canceled scheduled function", () => {
+  test("is revived by a watch, and its jobs are promoted", async () => {
     const world = await newWorld();
     const [id] = await schedule(world, [Date.now() + 1_000]);
     await kill(world, (await alarms(world))[0]!);
@@ -60,15 +60,15 @@ describe("an alarm whose scheduled function was canceled", () => {
   });
 });
 
-describe("who comes by and revives", () => {
-  /** A job that is due, an alarm that is dead, and nobody who has noticed. */
+describe("a call that revives", () => {
+  /** A job that is due, a dead alarm, and no call that has noticed. */
   async function neglected(world: World): Promise<string> {
     const [id] = await schedule(world, [Date.now() + 1_000]);
     await kill(world, (await alarms(world))[0]!);
     return id!;
   }
 
-  test("a claim that finds nothing; one that finds something leaves it to others", async () => {
+  test("a claim that finds nothing; one that finds a job leaves it to other calls", async () => {
     const world = await newWorld();
     const id = await neglected(world);
     await world.advance(7_000);
@@ -120,7 +120,7 @@ describe("reviving", () => {
     expect(await alarms(world)).toEqual([]);
   });
 
-  test("is not repeated by everybody who comes by: the revived one has its five seconds again", async () => {
+  test("is not repeated by every call: the revived one has its five seconds again", async () => {
     const world = await newWorld();
     await schedule(world, [Date.now() + 1_000]);
     await kill(world, (await alarms(world))[0]!);
@@ -154,7 +154,7 @@ describe("a job that is due without an alarm", () => {
     await world.enqueue();
     const dueAt = Date.now() + 1_000;
     await world.t.run(async (ctx) => {
-      // As under a scheduled function that has been canceled: what it schedules is canceled from the start.
+      // As under a scheduled function that has been canceled: its scheduled functions are canceled from the start.
       const stillborn: MutationCtx = {
         ...(ctx as unknown as MutationCtx),
         scheduler: {
@@ -212,7 +212,7 @@ describe("a job that is due without an alarm", () => {
   });
 });
 
-test("a claim that finds nothing looks half a minute back for such a job, and seldom farther", async () => {
+test("a claim that finds nothing searches half a minute back for such a job, and seldom farther", async () => {
   const random = vi.spyOn(Math, "random");
   try {
     for (const [luck, ageMs, isFound] of [
@@ -237,7 +237,7 @@ test("a claim that finds nothing looks half a minute back for such a job, and se
   }
 });
 
-test("a healthy component costs a look, and nothing is written", async () => {
+test("a healthy component costs a snapshot read, and nothing is written", async () => {
   const world = await newWorld();
   await world.enqueue();
   await world.worker("a").claim();
@@ -247,7 +247,7 @@ test("a healthy component costs a look, and nothing is written", async () => {
   expect(await world.all("timers")).toEqual(before);
 });
 
-test("a sweep that was canceled is replaced by whoever watches, also where nothing is leased any more: what has ended is counted", async () => {
+test("a sweep that was canceled is replaced by a watch, also where nothing is leased any more: ended jobs are counted", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("w");

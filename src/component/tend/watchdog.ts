@@ -1,16 +1,16 @@
 /**
- * The watchdog: an alarm that is armed is not yet one that rings. Its scheduled function may have failed, been canceled by
- * hand, be backing off, or have been scheduled by a function that was canceled itself. Whoever comes by looks for alarms
- * that are overdue, for jobs that are overdue without an alarm, and for jobs that have long waited where no lane is awake,
- * and schedules anew what should have run.
+ * The watchdog: an alarm that is armed is not yet one that rings. Its scheduled function may have failed, been canceled
+ * by hand, be backing off, or have been scheduled by a function that was canceled itself. Calls that come by check for
+ * overdue alarms, for jobs that are overdue without an alarm, and for jobs that have long waited where no lane is
+ * awake, and schedule the missing work anew.
  *
  * It has no timer of its own: the janitor's sweeps, claims that find nothing and beats of idle workers bring it along, and
  * an app can call it from a cron.
  *
- * Looks (`lookForOverdue`, within somebody's snapshot query): timers that are overdue, and in some queues the first jobs
- * that are, within one budget of ranges for all of these queues. Reads for real (`reviveOverdue`): those timers, and their scheduled functions; a gate behind which nobody looks,
- * and the lane it names. Writes: those timers, that gate. Schedules wakes.
- * Conflicts with: the ring of such an alarm, should it come at this very moment.
+ * Snapshot reads (`lookForOverdue`, within a caller's snapshot query): timers that are overdue, and in some queues the
+ * first jobs that are, within one budget of ranges for all of these queues. Reads for real (`reviveOverdue`): these
+ * timers, and their scheduled functions; a gate without a polling lane, and the lane it names. Writes: these timers,
+ * that gate. Schedules wakes. Conflicts with: the ring of such an alarm, should it come at this very moment.
  */
 import { v, type Infer } from "convex/values";
 import {
@@ -60,25 +60,25 @@ const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXP
 
 /** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
 const STRETCHES_MAX = 4;
-/** Queues that one look examines; `watch` goes on with the others. */
+/** Queues that one check examines; `watch` goes on with the remaining ones. */
 const QUEUES_LOOKED_AT = 16;
-/** The part of a queue's ranges that goes into jobs without an alarm; the others say whether it is asleep. */
+/** The part of a queue's ranges that goes into jobs without an alarm; the other ranges show whether it is asleep. */
 const STRAYS_PART = 1 / 4;
 
-/** What a look has found. A hint: {@link reviveOverdue} reads it for real. */
+/** The findings of a check. A hint: {@link reviveOverdue} reads it for real. */
 export const vOverdue = v.object({
   timers: v.array(v.id("timers")),
   /** Instants at which jobs were due, or were to expire, and that no alarm stands for. */
   strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
-  /** Queues that Convex works off, in which jobs have long waited and nobody looks. */
+  /** Pushed queues with jobs that have long waited and no polling lane. */
   asleep: v.array(v.string()),
 });
 export type Overdue = Infer<typeof vOverdue>;
 
 /**
- * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called within
- * a snapshot query, which may read so many `ranges` for it: each queue has its part of them. The index entries of jobs that
- * were promoted within the last minutes lie where it looks, so that frequent looks do not look far back.
+ * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called
+ * within a snapshot query, which may read so many `ranges` for it: each queue has its part of them. The index entries
+ * of jobs that were promoted within the last minutes lie in its range, so that frequent checks do not search far back.
  */
 export async function lookForOverdue(
   db: DatabaseReader,
@@ -116,8 +116,8 @@ export async function lookForOverdue(
 }
 
 /**
- * Whether jobs of a queue that Convex works off wait, and none of its lanes is awake: their wake was scheduled by a function
- * that was canceled, or was canceled by hand. That it waits for a slot of the scheduler looks the same, and a wake that
+ * Whether jobs of a pushed queue wait, and none of its lanes is awake: their wake was scheduled by a function that was
+ * canceled, or was canceled by hand. A queue that waits for a slot of the scheduler seems the same, and a wake that
  * finds none does no harm.
  */
 async function isAsleep(
@@ -132,7 +132,7 @@ async function isAsleep(
   if (maxParallelism === 0) return false;
   const gate = await findGate(db, name);
   const asked = isQuiet(gate) ? 0 : Math.min(LANES_ASKED, Math.floor(ranges / 4));
-  // A lane that guards looks; one that is full frees capacity some time; and one that died is found by the janitor.
+  // A lane that guards polls; one that is full frees capacity some time; and one that died is found by the janitor.
   if (asked > 0 && (await isAnyAwake(db, name, asked))) return false;
   const at = await oldestIn(db, queue, ranges - 3 - asked);
   return at !== null && at < now - fallbackAfterMs - WAKE_OVERDUE_MS;
@@ -172,10 +172,10 @@ async function hasAlarm(
   return false;
 }
 
-/** What a look finds as a rule. */
+/** The usual findings. */
 export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [], asleep: [] };
 
-/** Schedules anew what a look has found, unless somebody has in the meantime. */
+/** Schedules anew the findings of a check, unless another transaction has in the meantime. */
 export async function reviveOverdue(
   ctx: MutationCtx,
   { timers, strays, asleep }: Overdue,
@@ -193,8 +193,8 @@ export async function reviveOverdue(
 }
 
 /**
- * Nobody looks, whatever the gate says: the wake may start a lane, or say that there is no room. Should a lane guard the
- * gate that is not awake, the wake would leave it to that one.
+ * No lane polls, even if the gate names one: the wake may start a lane, or say that there is no room. Should a lane
+ * guard the gate that is not awake, the wake would leave it to that one.
  */
 async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   const queue = await findQueue(ctx.db, name);
@@ -206,11 +206,11 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   else await scheduleWake(ctx, queue);
 }
 
-// --- For calls that have not looked otherwise ---------------------------------------------------
+// --- For calls without another check ----------------------------------------------------------------
 
-/** Looks, and revives. For calls that make no snapshot query of their own into which the look would fit. */
+/** Checks, and revives. For calls that make no snapshot query of their own into which the check would fit. */
 export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
-  // From a random one on: the next look is in others.
+  // From a random one on: the next check examines other queues.
   const start = Math.floor(Math.random() * queues.length);
   const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
   const args = { queues: some, now };
@@ -228,8 +228,8 @@ export const findOverdue = internalQuery({
 });
 
 /**
- * Looks after all queues, leases too: for an app's cron, and queues that are seldom used. Of more queues than one transaction
- * looks at, the others follow in scheduled functions, one after the other.
+ * Checks all queues, leases too: for an app's cron, and queues that are seldom used. Of more queues than one
+ * transaction checks, the remaining ones follow in scheduled functions, one after the other.
  */
 export async function watch(ctx: MutationCtx, after = ""): Promise<null> {
   const now = Date.now();
@@ -258,13 +258,13 @@ export const watchOthers = internalMutation({
 });
 
 const vVisit = v.object({
-  /** By name, as many as one look examines. */
+  /** By name, as many as one check examines. */
   queues: v.array(v.string()),
-  /** Those of them in which something has finished that was not counted: the sweep that was to see it may have died. */
+  /** The ones of them with finished jobs that are not counted: the sweep that was to see it may have died. */
   uncounted: v.array(v.string()),
   /** Whether a new job has long not been counted. */
   lateArrivals: v.boolean(),
-  /** When the first lease ends; where nothing is leased, when a sweep was to come: somebody may be owed a callback. */
+  /** When the first lease ends; where nothing is leased, when a sweep was to come: a callback may be owed. */
   sweepFor: v.union(v.number(), v.null()),
 });
 type Visit = Infer<typeof vVisit>;
@@ -279,7 +279,7 @@ export const visitQueues = internalQuery({
       .query("holders")
       .withIndex("state", (q) => q.eq("state", "active"))
       .first();
-    // Of those that should have come, and of those that will, the first.
+    // The first of the sweeps, overdue or coming.
     const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
     const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
     const uncounted = await findUncounted(ctx.db, names);
