@@ -6,9 +6,9 @@ import { serve } from "./serve.js";
 
 const USAGE = `npx convex-conveyor COMMAND
 
-  dashboard   Shows the queues of a deployment in a browser.
+  dashboard   Shows the queues, jobs and workers of a deployment in a browser.
 
-npx convex-conveyor dashboard --help says more.`;
+Options: npx convex-conveyor dashboard --help`;
 
 async function dashboard(args: string[]): Promise<void> {
   const options = readDashboardOptions(args, process.env);
@@ -16,7 +16,9 @@ async function dashboard(args: string[]): Promise<void> {
   await probe(options);
   const { port, ...target } = options;
   const served = await serve(target, { port });
-  say(`The queues of ${options.url}, on this machine only:\n\n  ${served.url}\n\nCtrl-C ends it.`);
+  say(
+    `Dashboard of ${options.url}, for this machine only:\n\n  ${served.url}\n\nPress Ctrl-C to stop.`,
+  );
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void served.close());
 }
@@ -34,7 +36,7 @@ const [command, ...args] = process.argv.slice(2);
 try {
   if (command === "dashboard") await dashboard(args);
   else if (command === undefined || command === "--help") say(USAGE);
-  else fail(`There is no command "${command}".\n\n${USAGE}`);
+  else fail(`Unknown command "${command}".\n\n${USAGE}`);
 } catch (error) {
   fail(error instanceof Error ? error.message : String(error));
 }

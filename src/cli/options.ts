@@ -1,22 +1,22 @@
 /** Flags and environment of `npx convex-conveyor dashboard`. */
 import { parseArgs } from "node:util";
 
-export const DASHBOARD_USAGE = `Shows the dashboard of a deployment's queues, on this machine only.
+export const DASHBOARD_USAGE = `Shows the dashboard of a deployment, for this machine only.
 
   npx convex-conveyor dashboard [options]
 
-  --url URL          the deployment                        (or CONVEX_URL, CONVEX_SELF_HOSTED_URL)
-  --module PATH      the module under convex/ that exports the functions of \`conveyor.dashboardApi\`;
-                     "dashboard" by default
+  --url URL          address of the deployment             (or CONVEX_URL, CONVEX_SELF_HOSTED_URL)
+  --module PATH      module under convex/ that exports the functions of \`conveyor.dashboardApi\`;
+                     default "dashboard"
   --token JWT        signs in as the user of this token    (or CONVEYOR_DASHBOARD_TOKEN)
   --admin-key KEY    calls as an administrator             (or CONVEYOR_DASHBOARD_ADMIN_KEY)
-  --identity JSON    with --admin-key: as which user; the answer of \`getUserIdentity()\`, with its
+  --identity JSON    with --admin-key: user to act as; the value of \`getUserIdentity()\`, with its
                      "issuer" and "subject"
-  --port N           where the page is served; any free port by default
-  --help
+  --port N           port of the page; default any free port
+  --help             shows this text
 
-The app's \`authorize\` decides about reads and changes, as for any caller. Token and key stay in this program: the
-browser is not sent them. Programs of other users on this machine can read a flag: give secrets by the environment.`;
+The app's \`authorize\` decides about reads and changes, as for any caller. Token and key stay in this program and are
+not sent to the browser. Other users of this machine can read flags: pass secrets by environment variables.`;
 
 export interface DashboardOptions {
   readonly url: string;
@@ -81,7 +81,7 @@ function readUrl(given: string | undefined, environment: Environment): string {
   }
   if (new URL(url).hostname.endsWith(".convex.site")) {
     throw new Error(
-      `--url must be where functions are called, which ends with .convex.cloud; ${url} is where HTTP actions are.`,
+      `--url must be the address of functions, which ends with .convex.cloud; ${url} is where HTTP actions are.`,
     );
   }
   return url.replace(/\/+$/, "");
@@ -90,7 +90,7 @@ function readUrl(given: string | undefined, environment: Environment): string {
 function readModule(module: string): string {
   if (/^[\w-]+(\/[\w-]+)*$/.test(module)) return module;
   throw new Error(
-    `--module must be a path under convex/ without its ending, as in "dashboard" or "admin/queues"; got ${module}.`,
+    `--module must be a path under convex/ without an extension, as in "dashboard" or "admin/queues"; got ${module}.`,
   );
 }
 

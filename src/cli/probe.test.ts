@@ -71,10 +71,10 @@ test.each([
 test("a credential that is refused", async () => {
   const { url } = await deployment(401, { code: "InvalidAuthHeader", message: "Could not parse" });
   expect(await told(probe({ url, module: "dashboard", port: 0, token: "x" }))).toContain(
-    "does not take this --token",
+    "does not accept this --token",
   );
   server!.close();
   const other = await deployment(403, { code: "BadAdminKey", message: "The key is invalid" });
   const options = { url: other.url, module: "dashboard", port: 0, adminKey: "x" };
-  expect(await told(probe(options))).toContain("does not know this --admin-key");
+  expect(await told(probe(options))).toContain("does not accept this --admin-key");
 });

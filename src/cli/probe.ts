@@ -51,12 +51,12 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
   if (isUnreachable(error)) {
     return `Nothing answers at ${url} (${reasonOf(error)}). Is this the deployment's address, and is it running?`;
   }
-  if (/BadAdminKey/.test(text)) return `The deployment at ${url} does not know this --admin-key.`;
+  if (/BadAdminKey/.test(text)) return `The deployment at ${url} does not accept this --admin-key.`;
   if (token !== undefined && /auth|token/i.test(text)) {
-    return `The deployment at ${url} does not take this --token: ${text}`;
+    return `The deployment at ${url} does not accept this --token: ${text}`;
   }
   if (/HTTP actions|No matching routes/.test(text)) {
-    return `${url} is where HTTP actions are. Give --url the address where functions are called.`;
+    return `${url} is where HTTP actions are. Give the address of functions as --url, which ends with .convex.cloud.`;
   }
   return `"${module}:read" of ${url} failed: ${text}`;
 }

@@ -115,9 +115,9 @@ function answer(response: ServerResponse, { url, module, token, adminKey }: Targ
 }
 
 const REFUSALS: Record<Refusal, string> = {
-  403: "This page is served to this machine only. Open the whole address that was printed, as it was printed.",
-  404: "There is nothing here. Open the whole address that was printed.",
-  405: `Only ${METHODS.join(" and ")} are answered here.`,
+  403: "This page is for this machine only. Open the address exactly as printed.",
+  404: "Not found. Open the whole printed address.",
+  405: `Only ${METHODS.join(" and ")} are allowed here.`,
 };
 
 function refuse(response: ServerResponse, status: Refusal): void {

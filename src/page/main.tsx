@@ -34,7 +34,8 @@ function functionsOf(module: string): DashboardApi {
 async function start(): Promise<void> {
   // Relative: the address has a part that is different each time.
   const response = await fetch("config.json");
-  if (!response.ok) throw new Error("The program that served this page has ended. Start it again.");
+  if (!response.ok)
+    throw new Error("The program that served this page has stopped. Start it again.");
   const config = (await response.json()) as PageConfig;
   document.title = `${config.name} · Conveyor`;
   createRoot(document.getElementById("root")!).render(

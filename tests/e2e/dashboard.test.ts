@@ -65,9 +65,9 @@ describe("the dashboard by one command", () => {
 
   test("says that a credential is not the deployment's", async () => {
     const { output } = await command("--admin-key", "wrong").ended;
-    expect(output).toContain("does not know this --admin-key");
+    expect(output).toContain("does not accept this --admin-key");
     const { output: other } = await command("--token", "wrong").ended;
-    expect(other).toContain("does not take this --token");
+    expect(other).toContain("does not accept this --token");
   });
 
   /** The page's own client, at the address that the page has it at. */
