@@ -14,7 +14,6 @@ const UNHURRIED = "tests/e2e/readme.test.ts";
  * under five minutes on two cores. First what computes, or runs in virtual time: on both cores.
  */
 const LONG_COMPUTING = [
-  "local/virtual/determinism.test.ts",
   "tests/packages/**/*.test.ts",
   "tests/races/*.test.ts",
   "tests/model/*.test.ts",
@@ -23,21 +22,15 @@ const LONG_COMPUTING = [
   "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm,worstToken}.test.ts",
   "tests/simulation/ownHandlers.test.ts",
 ];
-const LONG = [
-  "local/push/{cli,pusher}.test.ts",
-  "local/restart.test.ts",
-  "local/http/served.test.ts",
-  "local/{backend,auth/users}.test.ts",
-  "tests/e2e/{badInput,dashboard,leases,newcomer,once,operating,stopping}.test.ts",
-];
+const LONG = ["tests/e2e/{badInput,dashboard,leases,newcomer,once,operating,stopping}.test.ts"];
 const SYSTEM = [
   "tests/{bounds,interleavings,model,packages,races,simulation,types,upgrade,virtual}/**/*.test.ts",
   UNHURRIED,
 ];
 /** What computes, and backends whose clients wait for no lease to end: on both cores, beside each other. */
 const DEEP_COMPUTING = [
-  "tests/deep/{batches,bounds,claims,histories,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
-  "tests/deep/{crash,earlyBackend,nested,schedule,threads,virtualQueue}.test.ts",
+  "tests/deep/{batches,bounds,claims,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
+  "tests/deep/{nested,schedule,virtualQueue}.test.ts",
 ];
 
 /**
@@ -60,19 +53,6 @@ export default defineConfig({
             "bench/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
-          execArgv: VM_MODULES,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: "local",
-          maxWorkers: BOTH_CORES,
-          environment: "node",
-          include: ["local/**/*.test.{ts,tsx}", "tests/conformance/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
-          globalSetup: ["harness/build.ts"],
           execArgv: VM_MODULES,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -9,7 +9,7 @@ import {
 } from "convex/server";
 import { startBackend, type Backend, type BackendOptions } from "../local/backend.js";
 import { internal } from "./app/convex/_generated/api.js";
-import { convex, push, type Deployment } from "./cli.js";
+import { convex, push, type Deployment } from "../local/convexCli.js";
 import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 

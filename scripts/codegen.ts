@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import build from "../harness/build.js";
-import { convex } from "../harness/cli.js";
+import { convex } from "../local/convexCli.js";
 import { linkPackage } from "../harness/link.js";
 import { root } from "../harness/paths.js";
 import { startBackend } from "../local/backend.js";
@@ -17,9 +17,9 @@ const GENERATED = [
   "tests/dashboard/app/convex/_generated",
   "tests/packages/app/convex/_generated",
   "tests/packages/app/mailer/_generated",
-  "tests/conformance/app/convex/_generated",
-  "tests/conformance/app/child/_generated",
-  "tests/conformance/app/child/grandchild/_generated",
+  "local/conformance/app/convex/_generated",
+  "local/conformance/app/child/_generated",
+  "local/conformance/app/child/grandchild/_generated",
 ].map((folder) => path.join(root, folder));
 
 function contents(): Map<string, string> {
@@ -47,7 +47,7 @@ try {
   await convex(path.join(root, "tests/dashboard/app"), ["codegen"], backend);
   linkPackage(path.join(root, "tests/packages/app"));
   await convex(path.join(root, "tests/packages/app"), ["codegen"], backend);
-  await convex(path.join(root, "tests/conformance/app"), ["codegen"], backend);
+  await convex(path.join(root, "local/conformance/app"), ["codegen"], backend);
 } finally {
   await backend.close();
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
-import { convex, push } from "../../harness/cli.js";
+import { convex, push } from "../../local/convexCli.js";
 import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
 import { startBackend, type Backend } from "../../local/backend.js";

@@ -1,5 +1,5 @@
 /** Calls the official CLI against the backend: pushes the example's functions, and runs one of them. */
-import { cliEnvironment } from "../../harness/cli.js";
+import { cliEnvironment } from "../../local/convexCli.js";
 import type { RunningBackend } from "./backend.js";
 import type { Children } from "./children.js";
 import { convexCli } from "./repository.js";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { LEASE_MS } from "../../harness/app/convex/queues.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
 import { REPEAT_MAX_MS } from "../../src/worker/limits.js";
 import { STORE_RETRY } from "../../local/engine/limits.js";

@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
-import { convex, push } from "../../harness/cli.js";
+import { convex, push } from "../../local/convexCli.js";
 import { linkPackage } from "../../harness/link.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { Worker } from "../../src/worker/index.js";

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { LEASE_MS } from "../../harness/app/convex/queues.js";
 import { seedFrom } from "../../harness/seeds.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { Chaos } from "../chaos/runs.js";
 
 /** Of the run of everything at once. */

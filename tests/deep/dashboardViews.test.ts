@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../../harness/chromium.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import {
   Line,

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -3,7 +3,7 @@
  * again and again, until it asks for the outcome without the callback.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { Worker, type WorkerEvent } from "../../src/worker/index.js";
 import {

@@ -8,7 +8,7 @@ import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import { anyApi } from "convex/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { push } from "../../harness/cli.js";
+import { push } from "../../local/convexCli.js";
 import { linkPackages } from "../../harness/link.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 

@@ -1,7 +1,7 @@
 /** The jobs of a worker process that is killed, and of one that sleeps past its lease. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startApp, type TestApp } from "../../harness/testApp.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { LEASE_MS } from "../../harness/app/convex/queues.js";

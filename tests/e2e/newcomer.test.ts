@@ -10,10 +10,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../local/backend.js";
 import { api } from "../../harness/app/convex/_generated/api.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
-import { push } from "../../harness/cli.js";
+import { push } from "../../local/convexCli.js";
 import { linkPackages } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 let app: TestApp;

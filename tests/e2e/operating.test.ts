@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { convex } from "../../harness/cli.js";
+import { convex } from "../../local/convexCli.js";
 import { root } from "../../harness/paths.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
 import { api } from "../../harness/app/convex/_generated/api.js";

@@ -12,10 +12,10 @@ import { ConvexHttpClient } from "convex/browser";
 import { anyApi } from "convex/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBackend, type Backend } from "../../local/backend.js";
-import { convex, push } from "../../harness/cli.js";
+import { convex, push } from "../../local/convexCli.js";
 import { linkPackages } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 
 let app: string;
 let backend: Backend;

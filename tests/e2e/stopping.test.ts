@@ -8,7 +8,7 @@ import { api } from "../../harness/app/convex/_generated/api.js";
 import { root } from "../../harness/paths.js";
 import { start, type Program } from "../../harness/program.js";
 import { startApp, type TestApp } from "../../harness/testApp.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
 import { jobCalls } from "../../src/shared/index.js";
 

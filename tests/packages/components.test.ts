@@ -1,7 +1,7 @@
 /** The official workflow, rate limiter, aggregate, crons and action retrier work as documented. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkflowId } from "@convex-dev/workflow";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { api } from "./app/convex/_generated/api.js";
 import { startPackagesApp, type PackagesApp } from "./packagesApp.js";
 

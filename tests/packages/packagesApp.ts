@@ -1,9 +1,9 @@
 /** An app that mounts the official components from npm, unmodified, pushed by the official CLI to a local backend. */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
-import { push } from "../../harness/cli.js";
+import { push } from "../../local/convexCli.js";
 import { linkPackage } from "../../harness/link.js";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { api } from "./app/convex/_generated/api.js";
 

@@ -1,6 +1,6 @@
 /** The official work pool and batch worker work as documented, on the local backend. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../../harness/until.js";
+import { until } from "../../local/until.js";
 import { api } from "./app/convex/_generated/api.js";
 import { startPackagesApp, type PackagesApp } from "./packagesApp.js";
 

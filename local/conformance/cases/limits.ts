@@ -1,6 +1,6 @@
 /** §3 and §1.9: limits that a function can run into, each with its error. */
 import { expect } from "vitest";
-import { until } from "../../../harness/until.js";
+import { until } from "../../until.js";
 import { api } from "../app/convex/_generated/api.js";
 import { commitTs, newGroup, NO_WIRE, refusal, type Case } from "../case.js";
 import type { Target } from "../target.js";

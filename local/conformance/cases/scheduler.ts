@@ -1,6 +1,6 @@
 /** §4 and the additions of §13: scheduling, states as other functions see them, cancel, order, exactly once and at most once. */
 import { expect } from "vitest";
-import { until } from "../../../harness/until.js";
+import { until } from "../../until.js";
 import { api } from "../app/convex/_generated/api.js";
 import { newGroup, NO_CONFLICTS, refusal, type Case } from "../case.js";
 import { passes } from "../overlap.js";

@@ -5,7 +5,7 @@
  */
 import path from "node:path";
 import { beforeAll, describe, test } from "vitest";
-import { push } from "../../harness/cli.js";
+import { push } from "../convexCli.js";
 import { CASES } from "./cases/index.js";
 import { testCases } from "./run.js";
 import { WireTarget } from "./wire.js";

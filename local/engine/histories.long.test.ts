@@ -1,6 +1,6 @@
 /** The engine's serializability on many more random histories than the quick tests play. */
 import { expect, test } from "vitest";
-import { expectSerialHistories } from "../../local/engine/histories.js";
+import { expectSerialHistories } from "./histories.js";
 
 const HISTORIES = 4_000;
 

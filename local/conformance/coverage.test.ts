@@ -2,10 +2,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../../harness/paths.js";
 import { CASES } from "./cases/index.js";
 import { COVERAGE } from "./coverage.js";
 
+/** Of the package; of the repository: see `tests` there. */
+const root = path.resolve(import.meta.dirname, "../..");
 const ids = CASES.map(({ id }) => id);
 const matching = (pattern: string) =>
   pattern.endsWith("*")

@@ -6,8 +6,8 @@ import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { convex, PUSH } from "../../local/push/testing.js";
-import type { Program } from "../../local/testing.js";
+import { convex, PUSH } from "../push/testing.js";
+import type { Program } from "../testing.js";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ADMIN_KEY = "local|crash";

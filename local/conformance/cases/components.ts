@@ -1,6 +1,6 @@
 /** §5: components have tables, environments and schedulers of their own; handles; calls across the border. */
 import { expect } from "vitest";
-import { until } from "../../../harness/until.js";
+import { until } from "../../until.js";
 import { api } from "../app/convex/_generated/api.js";
 import type { Read } from "../app/convex/rows.js";
 import { newGroup, NO_WIRE, refusal, type Case } from "../case.js";

@@ -1,6 +1,6 @@
 /** A target of the cases: something that has the app (`app/convex`) and runs its functions. */
 import type { FunctionArgs, FunctionReference, FunctionReturnType } from "convex/server";
-import type { Backend } from "../../local/backend.js";
+import type { Backend } from "../backend.js";
 
 type Reference<Type extends "query" | "mutation" | "action"> = FunctionReference<Type, any>;
 

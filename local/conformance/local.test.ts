@@ -1,8 +1,8 @@
 /** The cases on the local backend: in this process, on the wall clock, with the app pushed by the official CLI. */
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { push } from "../../harness/cli.js";
-import { startBackend, type Backend } from "../../local/backend.js";
+import { push } from "../convexCli.js";
+import { startBackend, type Backend } from "../backend.js";
 import { CASES } from "./cases/index.js";
 import { testCases } from "./run.js";
 import { WireTarget } from "./wire.js";

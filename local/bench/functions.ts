@@ -2,11 +2,10 @@
 import path from "node:path";
 import { ConvexClient } from "convex/browser";
 import { convexToJson } from "convex/values";
-import { push } from "../harness/cli.js";
-import { root } from "../harness/paths.js";
-import { startBackend, type Backend } from "../local/backend.js";
-import { api } from "../tests/conformance/app/convex/_generated/api.js";
-import type { Step } from "../tests/conformance/app/convex/rows.js";
+import { push } from "../convexCli.js";
+import { startBackend, type Backend } from "../backend.js";
+import { api } from "../conformance/app/convex/_generated/api.js";
+import type { Step } from "../conformance/app/convex/rows.js";
 import { fill, scattered, type Kind } from "./engine.js";
 import { rate } from "./rate.js";
 
@@ -19,7 +18,7 @@ export async function startFunctions(): Promise<Backend> {
     runner: { classLimits: { writeBytesPerSecond: Number.MAX_SAFE_INTEGER } },
     database: { publishLatencyMs: 0 },
   });
-  await push(path.join(root, "tests/conformance/app"), backend);
+  await push(path.join(import.meta.dirname, "../conformance/app"), backend);
   return backend;
 }
 

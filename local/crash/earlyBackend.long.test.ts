@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { runFile, runProgram } from "../../local/testing.js";
-import { crashRounds } from "../crash/rounds.js";
+import { runFile, runProgram } from "../testing.js";
+import { crashRounds } from "./rounds.js";
 
 test("a backend that is killed at any moment has lost nothing that it acknowledged", async () => {
   const report = await crashRounds({ seed: 1, rounds: 3, start: runProgram });
@@ -10,7 +10,7 @@ test("a backend that is killed at any moment has lost nothing that it acknowledg
 });
 
 test("one that acknowledges a commit before it is written is found out", async () => {
-  const early = fileURLToPath(new URL("../crash/earlyBackend.ts", import.meta.url));
+  const early = fileURLToPath(new URL("./earlyBackend.ts", import.meta.url));
   const start = (...args: string[]) => runFile(early, ...args);
   const report = await crashRounds({ seed: 1, rounds: 3, start });
   expect(report.violations.join("\n")).toMatch(/was acknowledged and is lost|the time went back/);

@@ -1,9 +1,12 @@
 /** Runs the official Convex CLI as a user would, against a local backend. */
 import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import path from "node:path";
-import { root } from "./paths.js";
 
-const CLI = path.join(root, "node_modules/convex/bin/main.js");
+const CLI = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("convex/package.json")),
+  "bin/main.js",
+);
 
 export interface Deployment {
   url: string;

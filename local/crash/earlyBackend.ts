@@ -3,10 +3,10 @@
  * store, and written a moment later. Takes the options of `local/main.ts` that the crash test gives.
  */
 import { parseArgs } from "node:util";
-import { startBackend } from "../../local/backend.js";
-import type { Store, StoredCommit } from "../../local/engine/store.js";
-import { wallEnvironment } from "../../local/environment.js";
-import { openSqliteStore } from "../../local/store/sqliteStore.js";
+import { startBackend } from "../backend.js";
+import type { Store, StoredCommit } from "../engine/store.js";
+import { wallEnvironment } from "../environment.js";
+import { openSqliteStore } from "../store/sqliteStore.js";
 
 const LATE_MS = 100;
 

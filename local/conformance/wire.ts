@@ -2,7 +2,7 @@
 import { ConvexHttpClient } from "convex/browser";
 import { getFunctionName, type FunctionReference } from "convex/server";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
-import type { Backend } from "../../local/backend.js";
+import type { Backend } from "../backend.js";
 import type { Server, Target } from "./target.js";
 
 export class WireTarget implements Target {

@@ -1,10 +1,10 @@
 /** The engine by itself: how many transactions of a kind it does in a second, at several sizes of one table. */
 import vm from "node:vm";
 import { setFlagsFromString } from "node:v8";
-import { createDatabase } from "../local/engine/database.js";
-import { range, take, transact } from "../local/engine/testing.js";
-import type { Database, Transaction } from "../local/engine/types.js";
-import { wallEnvironment } from "../local/environment.js";
+import { createDatabase } from "../engine/database.js";
+import { range, take, transact } from "../engine/testing.js";
+import type { Database, Transaction } from "../engine/types.js";
+import { wallEnvironment } from "../environment.js";
 import { rate } from "./rate.js";
 
 const FILL_BATCH = 500;

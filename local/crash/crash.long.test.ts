@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { runProgram } from "../../local/testing.js";
-import { crashRounds } from "../crash/rounds.js";
+import { runProgram } from "../testing.js";
+import { crashRounds } from "./rounds.js";
 
 /** Two backends beside each other: most of a round is waiting for clients that come again. */
 const SEEDS = [11, 12];

@@ -1,0 +1,23 @@
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** An app's modules run in contexts of their own. */
+const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
+const LONG = "**/*.long.test.ts";
+
+/** `local`, and `long` for the counts of minutes and for processes that are killed. */
+export default defineConfig({
+  test: {
+    projects: (["local", "long"] as const).map((name) => ({
+      test: {
+        name,
+        maxWorkers: 2,
+        environment: "node",
+        include: name === "long" ? [LONG] : ["**/*.test.{ts,tsx}"],
+        exclude: [...configDefaults.exclude, ...(name === "long" ? [] : [LONG])],
+        execArgv: VM_MODULES,
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+      },
+    })),
+  },
+});
