@@ -15,7 +15,10 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .filter((file) => file !== "" && existsSync(path.join(root, file)));
 const sources = files.filter((file) => /\.tsx?$/.test(file) && !file.includes("/_generated/"));
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
-const scripts = (JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts;
+const scriptsOf = (file: string) =>
+  (JSON.parse(read(file)) as { scripts: Record<string, string> }).scripts;
+/** Of both packages. */
+const scripts = { ...scriptsOf("package.json"), ...scriptsOf("local/package.json") };
 const documents = files.filter((file) => file.endsWith(".md"));
 
 /** By folder of `src`: the folders that it may import. */
@@ -167,7 +170,9 @@ test("only the environment reads the clock or rolls dice in the local backend", 
   const wrong = sources
     .filter((file) => file.startsWith("local/") && !file.endsWith(".test.ts"))
     .filter(
-      (file) => !/\/fixtures\/|\/testing\.ts$|^local\/(environment|virtual\/clock)\.ts$/.test(file),
+      (file) =>
+        !/\/fixtures\/|\/testing\.ts$|^local\/(environment|until|virtual\/clock)\.ts$/.test(file) &&
+        !/^local\/(bench|conformance|crash)\//.test(file),
     )
     .filter((file) =>
       /\b(Date\.now\(\)|Math\.random\(\)|setTimeout\(|setImmediate\()/.test(codeOf(file)),
