@@ -224,7 +224,9 @@ function mutations(): string[] {
   return componentModules().flatMap((file) => {
     const code = readFileSync(path.join(folder, file), "utf8");
     const names = [
-      ...code.matchAll(/^export const (\w+) = (?:(?:internalM|m)utation|(?:segmentR|r)ingOf)\(/gm),
+      ...code.matchAll(
+        /^export const (\w+) = (?:(?:internalM|m)utation|define(?:Segment)?Loop)\(/gm,
+      ),
     ];
     const isPublic = ["lib.ts", "operate.ts"].includes(file);
     return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));

@@ -90,7 +90,7 @@ test("a registered function has a name of its own", () => {
   const names = files.flatMap((file) =>
     [
       ...codeOf(`${COMPONENT}/${file}`).matchAll(
-        /^export const (\w+) = (?:(?:internal)?(?:Mutation|Query|Action)|mutation|query|action|(?:segmentR|r)ingOf)\(/gm,
+        /^export const (\w+) = (?:(?:internal)?(?:Mutation|Query|Action)|mutation|query|action|define(?:Segment)?Loop)\(/gm,
       ),
     ].map(([, name]) => ({ name: name!, file })),
   );

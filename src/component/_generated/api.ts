@@ -62,7 +62,7 @@ import type * as index_outsideWorkers from "../index/outsideWorkers.js";
 import type * as index_rowsAfter from "../index/rowsAfter.js";
 import type * as index_scan from "../index/scan.js";
 import type * as lib from "../lib.js";
-import type * as loops_alarms from "../loops/alarms.js";
+import type * as loops_loop from "../loops/loop.js";
 import type * as loops_segments from "../loops/segments.js";
 import type * as loops_timers from "../loops/timers.js";
 import type * as manage_bulk from "../manage/bulk.js";
@@ -202,7 +202,7 @@ const fullApi: ApiFromModules<{
   "index/rowsAfter": typeof index_rowsAfter;
   "index/scan": typeof index_scan;
   lib: typeof lib;
-  "loops/alarms": typeof loops_alarms;
+  "loops/loop": typeof loops_loop;
   "loops/segments": typeof loops_segments;
   "loops/timers": typeof loops_timers;
   "manage/bulk": typeof manage_bulk;

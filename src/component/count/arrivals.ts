@@ -36,7 +36,7 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { ensureAlarm, deferAlarm, rearm, ringOf } from "../loops/alarms.js";
+import { defineLoop, deferAlarm, ensureAlarm } from "../loops/loop.js";
 import { addTallies } from "./periodRows.js";
 
 /** How far new jobs have been counted, or `null` if none ever were. */
@@ -44,18 +44,14 @@ export async function findArrivals(db: DatabaseReader): Promise<Doc<"arrivals"> 
   return await db.query("arrivals").first();
 }
 
-export const countNewJobs = ringOf(async (ctx, alarm): Promise<void> => {
-  const now = Date.now();
-  const { lately, isFull, left } = await step(ctx, now);
-  if (isFull) await rearm(ctx, alarm, internal.count.arrivals.countNewJobs, now);
-  else if (left > 0 || (await anyAbove(ctx.db)))
-    await rearm(
-      ctx,
-      alarm,
-      internal.count.arrivals.countNewJobs,
-      now + waitFor(Math.max(lately, left)),
-    );
-  else await ctx.db.delete("timers", alarm._id);
+export const countNewJobs = defineLoop({
+  kind: "arrivals",
+  run: async (ctx, _alarm, now) => {
+    const { lately, isFull, left } = await step(ctx, now);
+    if (isFull) return { at: now };
+    if (left > 0 || (await anyAbove(ctx.db))) return { at: now + waitFor(Math.max(lately, left)) };
+    return "gone";
+  },
 });
 
 /** Few may wait until they are many: an alarm for each would be a call a job. */
@@ -65,7 +61,7 @@ function waitFor(jobs: number): number {
 
 /** Ensures that new jobs are counted by then. One point read when all is well. */
 export async function ensureArrivals(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
-  await ensureAlarm(ctx, { kind: "arrivals" }, internal.count.arrivals.countNewJobs, dueAt, now);
+  await ensureAlarm(ctx, { kind: "arrivals" }, dueAt, now);
 }
 
 /**
@@ -85,7 +81,7 @@ export async function countBeside(ctx: MutationCtx, now: number, goes: boolean):
     // The alarm's work has just been done.
     const isNeeded = left > 0 || (await anyAbove(ctx.db));
     const dueAt = isNeeded ? now + waitFor(left) : null;
-    await deferAlarm(ctx, { kind: "arrivals" }, internal.count.arrivals.countNewJobs, dueAt, now);
+    await deferAlarm(ctx, { kind: "arrivals" }, dueAt, now);
   }
 }
 

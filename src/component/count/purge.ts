@@ -30,10 +30,9 @@ import {
   REMOVE_JOBS,
   type FinishedStatus,
 } from "../../shared/index.js";
-import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { ensureAlarm, findAlarm, rearm, ringOf } from "../loops/alarms.js";
+import { defineLoop, ensureAlarm, findAlarm, rearm } from "../loops/loop.js";
 import { compareKeys, type Key } from "../rows/cursors.js";
 import { finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "../rows/keys.js";
@@ -66,7 +65,7 @@ export async function ensurePurge(
   if (retention === undefined || statuses.length === 0) return;
   const shortest = Math.min(...statuses.map((status) => retention[`${status}Ms`]));
   const dueAt = now + shortest + lateness(shortest);
-  await ensureAlarm(ctx, { kind: "purge", queue }, internal.count.purge.purgeQueue, dueAt, now);
+  await ensureAlarm(ctx, { kind: "purge", queue }, dueAt, now);
 }
 
 /**
@@ -80,14 +79,13 @@ export async function ensureWindowPurged(
 ): Promise<void> {
   if (keyUntil === undefined) return;
   const dueAt = Math.max(keyUntil, now) + PURGE_IDLE_MS;
-  await ensureAlarm(ctx, { kind: "purge", queue }, internal.count.purge.purgeQueue, dueAt, now);
+  await ensureAlarm(ctx, { kind: "purge", queue }, dueAt, now);
 }
 
 /** The purge runs again at once: retention has been made shorter. */
 export async function hastenPurge(ctx: MutationCtx, queue: string, now: number): Promise<void> {
   const alarm = await findAlarm(ctx.db, { kind: "purge", queue });
-  if (alarm !== null && alarm.dueAt > now)
-    await rearm(ctx, alarm, internal.count.purge.purgeQueue, now);
+  if (alarm !== null && alarm.dueAt > now) await rearm(ctx, alarm, { at: now });
 }
 
 /** How much later than it must a purge may come, so that it finds more than one job. */
@@ -95,23 +93,19 @@ function lateness(retentionMs: number): number {
   return Math.min(PURGE_IDLE_MS, Math.max(PURGE_LATE_MIN_MS, retentionMs / PURGE_LATE_PART));
 }
 
-// --- Ringing ------------------------------------------------------------------------------------
+// --- A run --------------------------------------------------------------------------------------
 
-export const purgeQueue = ringOf(async (ctx, alarm): Promise<void> => {
-  const now = Date.now();
-  const queue = await findQueue(ctx.db, alarm.queue!);
-  if (queue === null) {
-    await ctx.db.delete("timers", alarm._id);
-    return;
-  }
-  const run = await deleteFinished(ctx, queue, alarm, now);
-  if (run.isFull || (await sweepRest(ctx, queue.name, now))) {
-    await rearm(ctx, alarm, internal.count.purge.purgeQueue, now, run.position as never);
-    return;
-  }
-  const dueAt = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
-  if (dueAt === null) await ctx.db.delete("timers", alarm._id);
-  else await rearm(ctx, alarm, internal.count.purge.purgeQueue, dueAt, run.position as never);
+export const purgeQueue = defineLoop({
+  kind: "purge",
+  run: async (ctx, alarm, now) => {
+    const queue = await findQueue(ctx.db, alarm.queue!);
+    if (queue === null) return "gone";
+    const run = await deleteFinished(ctx, queue, alarm, now);
+    const { position } = run;
+    if (run.isFull || (await sweepRest(ctx, queue.name, now))) return { at: now, position };
+    const at = run.isHeld ? now + PURGE_OWED_MS : await nextAt(ctx, queue, run, now);
+    return at === null ? "gone" : { at, position };
+  },
 });
 
 interface Run {

@@ -45,7 +45,17 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { ensureAlarm, findAlarm, insertAlarm, rearm, ringOf } from "../loops/alarms.js";
+import {
+  alarmsAfter,
+  conclude,
+  defineLoop,
+  ensureAlarm,
+  findAlarm,
+  insertAlarm,
+  isOverdue,
+  takeAlarm,
+  type Next,
+} from "../loops/loop.js";
 import { countBeside } from "./arrivals.js";
 import { compareKeys, justAfter, type Key } from "../rows/cursors.js";
 import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
@@ -53,7 +63,6 @@ import { keepGauge } from "./gauge.js";
 import { samplesOf } from "./queueFlow.js";
 import { addTallies } from "./periodRows.js";
 import { ensurePurge } from "./purge.js";
-import { isOverdue } from "../loops/timers.js";
 
 /**
  * Ensures that the finished jobs of a queue are counted soon, and deleted when their time comes: the roll-up, which
@@ -67,12 +76,11 @@ export async function ensureUpkeep(
 ): Promise<void> {
   const key = { kind: "rollUp" as const, queue };
   const dueAt = now + withinMs;
-  if ((await findAlarm(ctx.db, key)) !== null)
-    await ensureAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt, now);
+  if ((await findAlarm(ctx.db, key)) !== null) await ensureAlarm(ctx, key, dueAt, now);
   else {
     // Sweeps ensure many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
     const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
-    await insertAlarm(ctx, key, internal.count.rollUp.countEnds, dueAt - early);
+    await insertAlarm(ctx, key, dueAt - early);
   }
 }
 
@@ -116,21 +124,30 @@ export async function ensureCounted(
  * Of a queue of few jobs a roll-up does, beside its own, the roll-ups of other queues that come soon: six queues that have a job every ten
  * minutes cost one call for all of them. It ends with the first that stays or has counted many: a transaction has room for one.
  */
-export const countEnds = ringOf(async (ctx, alarm): Promise<void> => {
-  const now = Date.now();
-  if (!(await rollUp(ctx, alarm, now))) return;
-  const [from, to] = [now + BESIDE_AFTER_MS, now + ROLL_UP_EVERY_MS];
-  const args = { after: alarm.queue!, from, to };
-  const soon = await ctx.runQuery(internal.count.rollUp.nextRollUps, args, {
-    useStaleSnapshot: true,
-  });
-  for (const id of soon) {
-    const other = await ctx.db.get("timers", id);
-    if (other === null || other.dueAt < from || other.dueAt > to) continue;
-    if (other.scheduledId !== undefined) await ctx.scheduler.cancel(other.scheduledId);
-    if (!(await rollUp(ctx, other, now))) return;
-  }
+export const countEnds = defineLoop({
+  kind: "rollUp",
+  run: async (ctx, alarm, now) => {
+    const { next, isFew } = await rollUp(ctx, alarm.queue!, now);
+    if (isFew) await rollUpOthers(ctx, alarm.queue!, now);
+    return next;
+  },
 });
+
+async function rollUpOthers(ctx: MutationCtx, after: string, now: number): Promise<void> {
+  const [from, to] = [now + BESIDE_AFTER_MS, now + ROLL_UP_EVERY_MS];
+  const soon = await ctx.runQuery(
+    internal.count.rollUp.nextRollUps,
+    { after, from, to },
+    { useStaleSnapshot: true },
+  );
+  for (const id of soon) {
+    const alarm = await takeAlarm(ctx, id, from, to);
+    if (alarm === null) continue;
+    const { next, isFew } = await rollUp(ctx, alarm.queue!, now);
+    await conclude(ctx, alarm, next);
+    if (!isFew) return;
+  }
+}
 
 /** One that comes sooner is about to run. */
 const BESIDE_AFTER_MS = 1_000;
@@ -141,17 +158,17 @@ export const nextRollUps = internalQuery({
   args: { after: v.string(), from: v.number(), to: v.number() },
   returns: v.array(v.id("timers")),
   handler: async (ctx, { after, from, to }) => {
-    const next = await ctx.db
-      .query("timers")
-      .withIndex("kind", (q) => q.eq("kind", "rollUp").gt("queue", after))
-      .take(BESIDE_MAX);
+    const next = await alarmsAfter(ctx.db, "rollUp", after, BESIDE_MAX);
     return next.filter(({ dueAt }) => dueAt >= from && dueAt <= to).map(({ _id }) => _id);
   },
 });
 
-/** Returns whether it goes and has counted few. */
-async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Promise<boolean> {
-  const queue = alarm.queue!;
+/** `isFew`: it goes and has counted few. */
+async function rollUp(
+  ctx: MutationCtx,
+  queue: string,
+  now: number,
+): Promise<{ next: Next; isFew: boolean }> {
   const row = await findCounted(ctx.db, queue);
   const upTo = row?.upTo ?? [];
   const gone = await endsGone(ctx.db, queue);
@@ -174,14 +191,9 @@ async function rollUp(ctx: MutationCtx, alarm: Doc<"timers">, now: number): Prom
   const goes = lately < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
   if (!isFull) await countBeside(ctx, now, goes);
   await keepGauge(ctx, queue, found.samples, goes, now);
-  if (goes) {
-    await ctx.db.delete("timers", alarm._id);
-    return count < ROLL_UP_STAYS_JOBS;
-  }
-  // Where nothing can be armed, the row is left as it is: soon overdue, and replaced by whoever meets it.
+  if (goes) return { next: "gone", isFew: count < ROLL_UP_STAYS_JOBS };
   const isAtOnce = isFull || count === 0;
-  await rearm(ctx, alarm, internal.count.rollUp.countEnds, isAtOnce ? now : now + ROLL_UP_EVERY_MS);
-  return false;
+  return { next: { at: isAtOnce ? now : now + ROLL_UP_EVERY_MS }, isFew: false };
 }
 
 /** How far a queue's finished jobs have been counted, or `null` if none ever was. */

@@ -16,7 +16,6 @@ import { v } from "convex/values";
 import {
   commitTimeOf,
   errorText,
-  DISPATCH_WIDTHS,
   POSTPONE_MS,
   PROMOTE_BEHIND_MS,
   PROMOTE_LOOKS_MAX,
@@ -26,28 +25,17 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { rearm } from "../loops/alarms.js";
+import type { Next } from "../loops/loop.js";
 import { boundOf, pendingFrom, publicBounds } from "../rows/cursors.js";
 import { recordEvent } from "../rows/events.js";
 import { log } from "../rows/log.js";
 import { findQueue, getQueue, type Queue } from "../rows/queues.js";
 import { placesOf } from "../rows/routes.js";
-import {
-  ensureSegments,
-  segmentRingOf,
-  type Ladder,
-  type SegmentAlarm,
-} from "../loops/segments.js";
+import { defineSegmentLoop, ensureSegments, type SegmentAlarm } from "../loops/segments.js";
 import { postpone, promote } from "./transitions.js";
 
 /** Rows asked for where none is expected: dead index entries are walked about as many at a time. */
 const EMPTY_ROWS = 64;
-
-export const DISPATCH: Ladder = {
-  kind: "dispatcher",
-  widths: DISPATCH_WIDTHS,
-  ring: internal.edges.dispatcher.promoteDue,
-};
 
 /** Makes sure that jobs which are due at these instants will be made claimable. To be called with each such job. */
 export async function ensureDispatch(
@@ -56,7 +44,7 @@ export async function ensureDispatch(
   dueAt: number | readonly number[],
   now: number,
 ): Promise<void> {
-  await ensureSegments(ctx, DISPATCH, queue, typeof dueAt === "number" ? [dueAt] : dueAt, now);
+  await ensureSegments(ctx, "dispatcher", queue, typeof dueAt === "number" ? [dueAt] : dueAt, now);
 }
 
 /** When what one call puts off falls due, by queue: seen to once for all of it, since jobs of one segment share its alarm. */
@@ -69,11 +57,10 @@ export function addDue(dues: Dues, queue: string, dueAt: number): void {
 /** The same for all of them. Such a call may take long, and lets alarms be that are about to ring. */
 export async function ensureDues(ctx: MutationCtx, dues: Dues, now: number): Promise<void> {
   for (const [queue, ats] of dues)
-    await ensureSegments(ctx, DISPATCH, queue, ats, now, { isLong: true });
+    await ensureSegments(ctx, "dispatcher", queue, ats, now, { isLong: true });
 }
 
-/** An alarm of the dispatcher rings. */
-export const promoteDue = segmentRingOf(DISPATCH, promoteBatch);
+export const promoteDue = defineSegmentLoop({ kind: "dispatcher", run: promoteBatch });
 
 // --- Promotion ----------------------------------------------------------------------------------
 
@@ -84,7 +71,7 @@ interface Place {
   creationTime: number;
 }
 
-async function promoteBatch(ctx: MutationCtx, alarm: SegmentAlarm, now: number): Promise<void> {
+async function promoteBatch(ctx: MutationCtx, alarm: SegmentAlarm, now: number): Promise<Next> {
   const { row } = alarm;
   const queue = await getQueue(ctx.db, alarm.queue);
   queue.routesKept = { rows: null };
@@ -95,8 +82,13 @@ async function promoteBatch(ctx: MutationCtx, alarm: SegmentAlarm, now: number):
   const failed = max === 0 ? jobs.map((job) => ({ job, error: "The dispatcher failed." })) : [];
   if (max > 0) failed.push(...(await promoteAll(ctx, queue, jobs)));
   await putOff(ctx, queue, failed, now);
-  if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
-  await goOn(ctx, alarm, { after, jobs, isFull: jobs.length >= Math.max(1, max) }, now);
+  const next = await goOn(
+    ctx,
+    alarm,
+    { after, jobs, isFull: jobs.length >= Math.max(1, max) },
+    now,
+  );
+  return max === 0 && next !== "gone" ? { ...next, failures: 0 } : next;
 }
 
 interface Failed {
@@ -143,8 +135,7 @@ async function goOn(
   alarm: SegmentAlarm,
   batch: { after: Place | null; jobs: Doc<"jobs">[]; isFull: boolean },
   now: number,
-): Promise<void> {
-  const { row } = alarm;
+): Promise<Next> {
   if (batch.isFull) {
     const behind: boolean = await ctx.runQuery(
       internal.edges.dispatcher.isDispatchBehind,
@@ -154,14 +145,12 @@ async function goOn(
     const last = batch.jobs.at(-1)!;
     const { order, seq, _creationTime: creationTime } = last;
     const after = { order, seq: seq as bigint, creationTime };
-    await rearm(ctx, row, DISPATCH.ring, now + (behind ? PROMOTE_PAUSE_MS : 0), { after });
-    return;
+    return { at: now + (behind ? PROMOTE_PAUSE_MS : 0), position: { after } };
   }
-  // Somebody late may have come in below the place from which this batch was read.
+  // A job that was late may have come in below the place from which this batch was read.
   const isDone =
     batch.after === null || (await jobsOf(ctx.db, alarm, null, EMPTY_ROWS)).length === 0;
-  if (isDone) await ctx.db.delete("timers", row._id);
-  else await rearm(ctx, row, DISPATCH.ring, now, {});
+  return isDone ? "gone" : { at: now, position: {} };
 }
 
 /** The scheduled jobs of a segment, in the order in which they are due, from a place on. */

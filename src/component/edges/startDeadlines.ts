@@ -13,11 +13,11 @@
  * an enqueue that is late for the segment.
  */
 import { v } from "convex/values";
-import { EXPIRE_MAX, EXPIRY_WIDTHS } from "../../shared/index.js";
+import { EXPIRE_MAX } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "../_generated/server.js";
-import { rearm } from "../loops/alarms.js";
+import type { Next } from "../loops/loop.js";
 import { owe } from "./callbacks.js";
 import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
 import { passDeadline } from "../rows/jobNotes.js";
@@ -26,19 +26,8 @@ import { recordEvent } from "../rows/events.js";
 import { log } from "../rows/log.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import { ensureUpkeep } from "../count/rollUp.js";
-import {
-  ensureSegments,
-  segmentRingOf,
-  type Ladder,
-  type SegmentAlarm,
-} from "../loops/segments.js";
+import { defineSegmentLoop, ensureSegments, type SegmentAlarm } from "../loops/segments.js";
 import { expire } from "./transitions.js";
-
-export const EXPIRY: Ladder = {
-  kind: "expiry",
-  widths: EXPIRY_WIDTHS,
-  ring: internal.edges.startDeadlines.endExpired,
-};
 
 /** Makes sure that somebody comes for jobs that expire then. Each has, or is about to have, its row of `expiries`. */
 export async function ensureExpiry(
@@ -47,7 +36,7 @@ export async function ensureExpiry(
   at: number | readonly number[],
   now: number,
 ): Promise<void> {
-  await ensureSegments(ctx, EXPIRY, queue, typeof at === "number" ? [at] : at, now);
+  await ensureSegments(ctx, "expiry", queue, typeof at === "number" ? [at] : at, now);
 }
 
 /** Whether the job's time is over and it was never begun. */
@@ -100,15 +89,14 @@ export async function expireJob(
   return ended;
 }
 
-/** An alarm of the expiry rings. */
-export const endExpired = segmentRingOf(EXPIRY, expireBatch);
+export const endExpired = defineSegmentLoop({ kind: "expiry", run: expireBatch });
 
 /** Bounded by the segment and not by the clock. Each row is deleted, however its job ends. */
 async function expireBatch(
   ctx: MutationCtx,
   { row, queue: name, segment, end }: SegmentAlarm,
   now: number,
-): Promise<void> {
+): Promise<Next> {
   const queue = await getQueue(ctx.db, name);
   // Halved each time that a ring failed, for any reason; at last that one job is left unexpired.
   const max = EXPIRE_MAX >> (row.failures ?? 0);
@@ -128,9 +116,8 @@ async function expireBatch(
     else await expireOne(ctx, queue, expiry, end, now);
   }
   if (rows.length > 0) await ensureUpkeep(ctx, name, now);
-  if (max === 0) await ctx.db.patch("timers", row._id, { failures: 0 });
-  if (rows.length < count) await ctx.db.delete("timers", row._id);
-  else await rearm(ctx, row, EXPIRY.ring, now);
+  if (rows.length < count) return "gone";
+  return max === 0 ? { at: now, failures: 0 } : { at: now };
 }
 
 /**

@@ -25,6 +25,8 @@ import {
   ALARM_NEAR_MS,
   ALARM_SLOTS,
   ARM_MAX,
+  DISPATCH_WIDTHS,
+  EXPIRY_WIDTHS,
   REBUCKET_MAX,
   ringsAt,
   segmentOf,
@@ -36,18 +38,25 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { findAlarm, findAlarms, insertAlarm, rearm, revive, ringOf, type Ring } from "./alarms.js";
-import { isOverdue } from "./timers.js";
+import {
+  defineLoop,
+  findAlarm,
+  findAlarms,
+  insertAlarm,
+  isOverdue,
+  rearm,
+  revive,
+  type Next,
+} from "./loop.js";
 
 export const vSegmentKind = v.union(v.literal("dispatcher"), v.literal("expiry"));
 export type SegmentKind = Infer<typeof vSegmentKind>;
 
-/** What such alarms call, and how wide their slices are. */
-export interface Ladder {
-  kind: SegmentKind;
-  widths: Widths;
-  ring: Ring;
-}
+/** How wide the slices are. */
+export const WIDTHS: Record<SegmentKind, Widths> = {
+  dispatcher: DISPATCH_WIDTHS,
+  expiry: EXPIRY_WIDTHS,
+};
 
 /** An alarm of a segment: a row of `timers` that has all that goes with one. */
 export interface SegmentAlarm {
@@ -58,7 +67,7 @@ export interface SegmentAlarm {
   isFinest: boolean;
 }
 
-function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
+function segmentAlarmOf(row: Doc<"timers">, kind: SegmentKind): SegmentAlarm {
   const { queue, start, width } = row;
   if (queue === undefined || start === undefined || width === undefined) {
     throw new Error(`Timer ${row._id} has no segment; this is a bug in Conveyor.`);
@@ -68,7 +77,7 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
     queue,
     segment: { start, width },
     end: start + width,
-    isFinest: width === widths[0],
+    isFinest: width === WIDTHS[kind][0],
   };
 }
 
@@ -84,7 +93,7 @@ function segmentAlarmOf(row: Doc<"timers">, { widths }: Ladder): SegmentAlarm {
  */
 export async function ensureSegments(
   ctx: MutationCtx,
-  ladder: Ladder,
+  kind: SegmentKind,
   queue: string,
   ats: readonly number[],
   now: number,
@@ -94,18 +103,18 @@ export async function ensureSegments(
   // A loop of single calls in one mutation would arm one each, and a transaction may schedule a thousand functions.
   const { functionsScheduled } = await ctx.meta.getTransactionMetrics();
   const segmentsFor = functionsScheduled.used < ARM_MAX ? segmentsOf : sparingSegmentsOf;
-  const segments = segmentsFor(ladder.widths, ats, now, ARM_MAX);
+  const segments = segmentsFor(WIDTHS[kind], ats, now, ARM_MAX);
   const alarms: (Id<"timers"> | null)[] = await ctx.runQuery(
     internal.loops.segments.standingAlarms,
-    { kind: ladder.kind, queue, segments, now },
+    { kind, queue, segments, now },
     { useStaleSnapshot: true },
   );
   for (const [i, { start, width }] of segments.entries()) {
     const alarm = alarms[i] ?? null;
-    const isNarrow = width === ladder.widths[0];
+    const isNarrow = width === WIDTHS[kind][0];
     const isNear = isNarrow && alarm !== null && ringsAt({ start, width }) < now + ALARM_NEAR_MS;
-    if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);
-    else await ensureSegment(ctx, ladder, queue, { start, width, at: start, alarm }, now);
+    if (isLong && isNear) await ensureOneMore(ctx, kind, queue, { start, width }, now);
+    else await ensureSegment(ctx, kind, queue, { start, width, at: start, alarm }, now);
   }
 }
 
@@ -150,7 +159,7 @@ interface Wanted extends Segment {
  */
 async function ensureSegment(
   ctx: MutationCtx,
-  { kind, ring }: Ladder,
+  kind: SegmentKind,
   queue: string,
   { start, width, at, alarm }: Wanted,
   now: number,
@@ -160,13 +169,13 @@ async function ensureSegment(
   const seen = alarm === null ? null : await ctx.db.get("timers", alarm);
   const row = seen ?? (await findAlarm(ctx.db, key));
   if (row === null) {
-    await insertAlarm(ctx, key, ring, Math.max(ringsAt({ start, width }), now));
+    await insertAlarm(ctx, key, Math.max(ringsAt({ start, width }), now));
     return;
   }
   const from = handedOverTo(row);
   // Its next look may have begun: only a write makes sure that there is a later one.
-  if (from !== null) await rearm(ctx, row, ring, now, { from: Math.min(from, at) });
-  else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
+  if (from !== null) await rearm(ctx, row, { at: now, position: { from: Math.min(from, at) } });
+  else if (isOverdue(row, now)) await revive(ctx, row, now);
 }
 
 /**
@@ -175,38 +184,41 @@ async function ensureSegment(
  */
 async function ensureOneMore(
   ctx: MutationCtx,
-  { kind, ring }: Ladder,
+  kind: SegmentKind,
   queue: string,
   segment: Segment,
   now: number,
 ): Promise<void> {
   const key = { kind, queue, ...segment, slot: ALARM_SLOTS + (Math.floor(now) % ALARM_SLOTS) };
   const row = await findAlarm(ctx.db, key);
-  if (row === null)
-    await insertAlarm(ctx, key, ring, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
-  else if (isOverdue(row, now)) await revive(ctx, row, ring, now);
+  if (row === null) await insertAlarm(ctx, key, Math.max(ringsAt(segment), now) + ALARM_AFTER_MS);
+  else if (isOverdue(row, now)) await revive(ctx, row, now);
 }
 
-// --- An alarm rings -----------------------------------------------------------------------------
+// --- A run --------------------------------------------------------------------------------------
 
-/** A wide alarm hands over; a narrow one does the kind's own work. */
-export function segmentRingOf(
-  ladder: Ladder,
-  work: (ctx: MutationCtx, alarm: SegmentAlarm, now: number) => Promise<void>,
-): ReturnType<typeof ringOf> {
-  return ringOf(async (ctx, row): Promise<void> => {
-    const alarm = segmentAlarmOf(row, ladder);
-    const now = Date.now();
-    if (await yieldsToFirst(ctx, alarm, now)) return;
-    if (alarm.isFinest) await work(ctx, alarm, now);
-    else await handOver(ctx, ladder, alarm, now);
+/** A loop whose alarms stand for segments. A wide one hands over; of a narrow one `run` does the kind's own work. */
+export function defineSegmentLoop({
+  kind,
+  run,
+}: {
+  kind: SegmentKind;
+  run: (ctx: MutationCtx, alarm: SegmentAlarm, now: number) => Promise<Next>;
+}): ReturnType<typeof defineLoop> {
+  return defineLoop({
+    kind,
+    run: async (ctx, row, now) => {
+      const alarm = segmentAlarmOf(row, kind);
+      if (await yieldsToFirst(ctx, alarm, now)) return "gone";
+      return alarm.isFinest ? await run(ctx, alarm, now) : await handOver(ctx, kind, alarm, now);
+    },
   });
 }
 
 /**
- * Leaves the segment to its first alarm, if that is another one and has all of the segment before it: deletes the one that
- * rings, and says so. Whoever relied on that has read it, and runs again; whoever had committed before is seen by the
- * first, which reads the segment, or begins to hand it over, after this commit. Only the later in order yields.
+ * Whether the alarm leaves its segment to the first one, which is another and has all of the segment before it. A transaction
+ * that relied on this alarm has read its row, and conflicts; one that had committed before is seen by the first, which reads
+ * the segment, or begins to hand it over, after this commit. Only the later in order yields.
  */
 async function yieldsToFirst(
   ctx: MutationCtx,
@@ -216,9 +228,7 @@ async function yieldsToFirst(
   const key = { kind: row.kind as SegmentKind, queue, start, width };
   const [first] = await findAlarms(ctx.db, key, 1);
   if (first === undefined || first._id === row._id) return false;
-  if (isOverdue(first, now) || handedOverTo(first) !== null) return false;
-  await ctx.db.delete("timers", row._id);
-  return true;
+  return !isOverdue(first, now) && handedOverTo(first) === null;
 }
 
 /** How far a wide alarm has handed over; `null` for one that has not begun, and on which one may rely. */
@@ -235,18 +245,15 @@ export function comesFor(row: Doc<"timers">, at: number): boolean {
 /** Hands the jobs of a wide segment to alarms of narrower ones. */
 async function handOver(
   ctx: MutationCtx,
-  ladder: Ladder,
+  kind: SegmentKind,
   { row, queue, segment, end }: SegmentAlarm,
   now: number,
-): Promise<void> {
+): Promise<Next> {
   const from = handedOverTo(row);
-  if (from === null) {
-    await rearm(ctx, row, ladder.ring, now, { from: segment.start });
-    return;
-  }
+  if (from === null) return { at: now, position: { from: segment.start } };
   const stretch: Stretch = {
-    ...{ kind: ladder.kind, queue, from, to: end, below: segment.width, now },
-    widths: [...ladder.widths],
+    ...{ kind, queue, from, to: end, below: segment.width, now },
+    widths: [...WIDTHS[kind]],
     // Halved each time that it failed.
     max: Math.max(1, REBUCKET_MAX >> (row.failures ?? 0)),
   };
@@ -257,10 +264,9 @@ async function handOver(
   );
   const found = seen ?? (await segmentsIn(ctx.db, stretch));
   for (const narrower of found.segments) {
-    await ensureSegment(ctx, ladder, queue, narrower, now);
+    await ensureSegment(ctx, kind, queue, narrower, now);
   }
-  if (found.next === null) await ctx.db.delete("timers", row._id);
-  else await rearm(ctx, row, ladder.ring, now, { from: found.next });
+  return found.next === null ? "gone" : { at: now, position: { from: found.next } };
 }
 
 const vFound = v.object({

@@ -9,7 +9,6 @@
  */
 import {
   HOLDER_RETENTION_MS,
-  JANITOR_OVERDUE_MS,
   JANITOR_PERIOD_MS,
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
@@ -20,6 +19,7 @@ import { v } from "convex/values";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { isOverdue, isStillborn } from "./loop.js";
 
 /** There is one as a rule, and as many as claims began at once when there was none. */
 const TIMERS_SEEN = 64;
@@ -60,16 +60,9 @@ export async function firstGone(db: DatabaseReader): Promise<Doc<"holders"> | un
   return first;
 }
 
-/**
- * Whether the timer sweeps by then. One that is overdue does not: a scheduled function that failed, was canceled or
- * is backing off looks armed for ever.
- */
+/** Whether the timer sweeps by then. One that is overdue does not. */
 export function serves(timer: { dueAt: number }, dueAt: number, now: number): boolean {
   return timer.dueAt <= dueAt + JANITOR_TOLERANCE_MS && !isOverdue(timer, now);
-}
-
-export function isOverdue(timer: { dueAt: number }, now: number): boolean {
-  return now > timer.dueAt + JANITOR_OVERDUE_MS;
 }
 
 /**
@@ -182,16 +175,4 @@ export async function arm(
   if (await isStillborn(ctx, scheduledId)) return false;
   await ctx.db.patch("timers", id, { dueAt, scheduledId });
   return true;
-}
-
-/**
- * The platform inserts as canceled whatever is scheduled under a scheduled function that has been canceled. The row
- * was inserted by this transaction, so reading it conflicts with nobody.
- */
-export async function isStillborn(
-  ctx: MutationCtx,
-  scheduledId: Id<"_scheduled_functions">,
-): Promise<boolean> {
-  const scheduled = await ctx.db.system.get("_scheduled_functions", scheduledId);
-  return scheduled === null || scheduled.state.kind === "canceled";
 }

@@ -10,7 +10,7 @@
  * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as `bulkStep.ts`. Conflicts with: a
  * call that moves one of these very jobs.
  */
-import { getConvexSize, v, type Value } from "convex/values";
+import { getConvexSize, v } from "convex/values";
 import {
   errorText,
   BULK_CHANGED,
@@ -29,7 +29,7 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalMutation, type MutationCtx, type QueryCtx } from "../_generated/server.js";
-import { ensureAlarm, findAlarm, rearm, ringOf } from "../loops/alarms.js";
+import { defineLoop, insertAlarm } from "../loops/loop.js";
 import { decodeCursor, encodeCursor, FIRST, statusesOf, step, type Order } from "./bulkStep.js";
 import { recordEvent } from "../rows/events.js";
 import { cutError } from "../rows/payloads.js";
@@ -134,27 +134,21 @@ async function start(
 ): Promise<Id<"timers"> | null> {
   const now = Date.now();
   const key = { kind: "bulk" as const, queue, start: now, width: Math.random() };
-  const isArmed = await ensureAlarm(
-    ctx,
-    key,
-    internal.manage.bulk.continueBulk,
-    now,
-    now,
-    position as Value,
-  );
-  return isArmed ? (await findAlarm(ctx.db, key))!._id : null;
+  return await insertAlarm(ctx, key, now, position);
 }
 
 // --- Going on -----------------------------------------------------------------------------------
 
-export const continueBulk = ringOf(async (ctx, alarm): Promise<void> => {
-  const position = alarm.position as Position;
-  const next =
-    "leftovers" in position
-      ? await removeLeftovers(ctx, position.leftovers)
-      : await goOn(ctx, alarm, position);
-  if (next === null) await ctx.db.delete("timers", alarm._id);
-  else await rearm(ctx, alarm, internal.manage.bulk.continueBulk, Date.now(), next as Value);
+export const continueBulk = defineLoop({
+  kind: "bulk",
+  run: async (ctx, alarm, now) => {
+    const from = alarm.position as Position;
+    const position =
+      "leftovers" in from
+        ? await removeLeftovers(ctx, from.leftovers)
+        : await goOn(ctx, alarm, from);
+    return position === null ? "gone" : { at: now, position };
+  },
 });
 
 async function removeLeftovers(ctx: MutationCtx, from: Place): Promise<Position | null> {

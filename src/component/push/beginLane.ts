@@ -29,7 +29,8 @@ import { handTo } from "./handOvers.js";
 import { startIn, type Target } from "./mainLoop.js";
 import { isMutation } from "../rows/processTime.js";
 import { type Queue } from "../rows/queues.js";
-import { ensureAmong, ensureJanitor, isStillborn } from "../loops/timers.js";
+import { isStillborn } from "../loops/loop.js";
+import { ensureAmong, ensureJanitor } from "../loops/timers.js";
 import { quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 
 /** The reads of a wake. */

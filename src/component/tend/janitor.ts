@@ -43,15 +43,8 @@ import {
 } from "./sweepPlan.js";
 import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
 import { forgetSession } from "../rows/tokenSessions.js";
-import {
-  arm,
-  firstGone,
-  forgottenAt,
-  isOverdue,
-  isStillborn,
-  serves,
-  sweepAt,
-} from "../loops/timers.js";
+import { isOverdue, isStillborn } from "../loops/loop.js";
+import { arm, firstGone, forgottenAt, serves, sweepAt } from "../loops/timers.js";
 import { watchOver } from "./watchdog.js";
 
 /** How far a commit may lag behind its own clock, and more. */

@@ -27,10 +27,8 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "../_generated/server.js";
-import { findAlarms, revive, type AlarmKind, type Ring } from "../loops/alarms.js";
+import { findAlarms, isOverdue, revive } from "../loops/loop.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
-import { DISPATCH } from "../edges/dispatcher.js";
-import { EXPIRY } from "../edges/startDeadlines.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
 import { findQueue, queuesAfter } from "../rows/queues.js";
@@ -40,23 +38,13 @@ import {
   firstInstant,
   comesFor,
   vSegmentKind,
-  type Ladder,
+  WIDTHS,
   type SegmentKind,
 } from "../loops/segments.js";
-import { ensureJanitor, findTimers, isOverdue } from "../loops/timers.js";
+import { ensureJanitor, findTimers } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, scheduleWake } from "../edges/wakes.js";
 
-/** What an alarm of each kind calls. */
-const RINGS: Record<AlarmKind, Ring> = {
-  dispatcher: DISPATCH.ring,
-  expiry: EXPIRY.ring,
-  rollUp: internal.count.rollUp.countEnds,
-  arrivals: internal.count.arrivals.countNewJobs,
-  purge: internal.count.purge.purgeQueue,
-  bulk: internal.manage.bulk.continueBulk,
-};
-
-const LADDERS: Record<SegmentKind, Ladder> = { dispatcher: DISPATCH, expiry: EXPIRY };
+const KINDS: readonly SegmentKind[] = ["dispatcher", "expiry"];
 
 /** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
 const STRETCHES_MAX = 4;
@@ -101,9 +89,9 @@ export async function lookForOverdue(
     isAwake ? [] : Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
     Promise.all(
       queues.flatMap((queue) =>
-        Object.values(LADDERS).map(async (ladder) => {
-          const ats = await straysOf(db, ladder, queue, { now, since, ranges: each });
-          return ats.map((at) => ({ kind: ladder.kind, queue, at }));
+        KINDS.map(async (kind) => {
+          const ats = await straysOf(db, kind, queue, { now, since, ranges: each });
+          return ats.map((at) => ({ kind, queue, at }));
         }),
       ),
     ),
@@ -140,19 +128,19 @@ async function isAsleep(
 
 async function straysOf(
   db: DatabaseReader,
-  ladder: Ladder,
+  kind: SegmentKind,
   queue: string,
   { now, since, ranges }: { now: number; since: number; ranges: number },
 ): Promise<number[]> {
-  const [finest] = ladder.widths;
+  const [finest] = WIDTHS[kind];
   const until = now - JANITOR_OVERDUE_MS - finest;
-  const stretches = Math.min(STRETCHES_MAX, Math.floor(ranges / (1 + ladder.widths.length)));
+  const stretches = Math.min(STRETCHES_MAX, Math.floor(ranges / (1 + WIDTHS[kind].length)));
   const strays: number[] = [];
   let from = since;
   for (let i = 0; i < Math.max(1, stretches); i += 1) {
-    const at = await firstInstant(db, ladder.kind, queue, from, until);
+    const at = await firstInstant(db, kind, queue, from, until);
     if (at === null) break;
-    if (!(await hasAlarm(db, ladder, queue, at))) strays.push(at);
+    if (!(await hasAlarm(db, kind, queue, at))) strays.push(at);
     from = sliceOf(finest, at).start + finest;
   }
   return strays;
@@ -161,11 +149,11 @@ async function straysOf(
 /** Whether some alarm, narrow or wide, will yet come for this instant. */
 async function hasAlarm(
   db: DatabaseReader,
-  { kind, widths }: Ladder,
+  kind: SegmentKind,
   queue: string,
   at: number,
 ): Promise<boolean> {
-  for (const width of widths) {
+  for (const width of WIDTHS[kind]) {
     const rows = await findAlarms(db, { kind, queue, ...sliceOf(width, at) });
     if (rows.some((row) => comesFor(row, at))) return true;
   }
@@ -185,10 +173,10 @@ export async function reviveOverdue(
   for (const id of timers) {
     const timer = await ctx.db.get("timers", id);
     if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
-    await revive(ctx, timer, RINGS[timer.kind], now);
+    await revive(ctx, timer, now);
   }
   for (const { kind, queue, at } of strays) {
-    await ensureSegments(ctx, LADDERS[kind], queue, [at], now);
+    await ensureSegments(ctx, kind, queue, [at], now);
   }
 }
 

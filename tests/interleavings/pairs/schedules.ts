@@ -155,7 +155,7 @@ const reportAndRing: Pair = withSkew(
         replace: [
           {
             file: "loops/segments.ts",
-            text: "if (isLong && isNear) await ensureOneMore(ctx, ladder, queue, { start, width }, now);",
+            text: "if (isLong && isNear) await ensureOneMore(ctx, kind, queue, { start, width }, now);",
             by: "if (isLong && isNear) continue;",
           },
         ],

@@ -65,7 +65,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "a timer that is dead counts for ever",
     replace: [
       {
-        file: "component/loops/timers.ts",
+        file: "component/loops/loop.ts",
         text: "return now > timer.dueAt + JANITOR_OVERDUE_MS;",
         by: "return now > timer.dueAt + 1_000 * 60 * 60;",
       },

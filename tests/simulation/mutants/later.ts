@@ -166,8 +166,8 @@ export const LATER: readonly Mutant[] = [
     name: "an alarm that is dead is never scheduled anew",
     replace: [
       {
-        file: "component/loops/alarms.ts",
-        text: "if (isOverdue(timer, now)) return await revive(ctx, timer, ring, now);",
+        file: "component/loops/loop.ts",
+        text: "else if (isOverdue(timer, now)) await revive(ctx, timer, now);",
         by: "",
       },
       {
