@@ -101,3 +101,13 @@ test("a registered function has a name of its own", () => {
   );
   expect(shared).toEqual([]);
 });
+
+test("only files of loops read or write the table of what runs later", () => {
+  const touching = files.filter((file) =>
+    /\.(?:query|get|normalizeId|insert|patch|replace|delete)\(\s*"timers"/.test(
+      codeOf(`${COMPONENT}/${file}`),
+    ),
+  );
+  expect(touching.map(roomOf)).toContain("loops");
+  expect(touching.filter((file) => roomOf(file) !== "loops")).toEqual([]);
+});

@@ -191,7 +191,8 @@ export class World {
   /** The janitor's next sweep, as if its time had come. */
   async sweep(): Promise<void> {
     const [timer] = await this.all("timers");
-    await this.t.mutation(internal.tend.janitor.sweep, { timer: timer!._id });
+    const { _id, generation = 0 } = timer!;
+    await this.t.mutation(internal.tend.janitor.sweep, { timer: _id, generation });
   }
 
   /** Invariants that hold whenever no transaction runs. */

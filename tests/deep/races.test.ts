@@ -107,10 +107,10 @@ const CONTROLS: readonly Control[] = [
     pair: "two sweeps of two timers",
     finds: /^leased without a timer$/,
     replace: [
-      { file: "tend/janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
+      { file: "loops/timers.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
       {
-        file: "tend/janitor.ts",
-        text: `before === undefined ? null : await ctx.db.get("timers", before.id)`,
+        file: "loops/timers.ts",
+        text: `before === undefined ? null : await db.get("timers", before.id)`,
         by: "before ?? null",
       },
     ],

@@ -11,8 +11,8 @@
  * them when they can help it.
  */
 import type { FunctionReference, RegisteredMutation } from "convex/server";
-import { v, type Infer } from "convex/values";
-import { ALARM_SLOTS, JANITOR_OVERDUE_MS } from "../../shared/index.js";
+import { v, type Infer, type ObjectType, type PropertyValidators } from "convex/values";
+import { ALARM_SLOTS, JANITOR_OVERDUE_MS, OVERDUE_ALARMS_MAX } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
@@ -46,23 +46,39 @@ interface Again {
   position?: object;
   /** The alarm is no longer to take less than it may because it has failed. */
   failures?: 0;
+  /**
+   * Arguments for the next run alone. That run comes without a write of the alarm's row, on which transactions depend, unless
+   * the row is about to count as dead.
+   */
+  carried?: object;
 }
 
-/** The mutation of a loop. `run` gets the alarm's row, read for real, and does not write it. */
-export function defineLoop({
+/**
+ * The mutation of a loop. `run` gets the alarm's row, read for real, and does not write it. `carried`: the arguments, all
+ * optional, that a run may hand to the next.
+ */
+export function defineLoop<Carried extends PropertyValidators = Record<never, never>>({
   kind,
+  carried,
   run,
 }: {
   kind: LoopKind;
-  run: (ctx: MutationCtx, alarm: Doc<"timers">, now: number) => Promise<Next>;
-}): RegisteredMutation<"internal", Called, Promise<null>> {
+  carried?: Carried;
+  run: (
+    ctx: MutationCtx,
+    alarm: Doc<"timers">,
+    now: number,
+    carried: ObjectType<Carried>,
+  ) => Promise<Next>;
+}): RegisteredMutation<"internal", Called & ObjectType<Carried>, Promise<null>> {
   return internalMutation({
-    args: { timer: v.id("timers"), generation: v.optional(v.number()) },
+    args: { timer: v.id("timers"), generation: v.optional(v.number()), ...carried },
     returns: v.null(),
-    handler: async (ctx, { timer, generation = 0 }): Promise<null> => {
+    handler: async (ctx, called: any): Promise<null> => {
+      const { timer, generation = 0 } = called as Called;
       const alarm = await ctx.db.get("timers", timer);
       if (alarm?.kind !== kind || (alarm.generation ?? 0) !== generation) return null;
-      await conclude(ctx, alarm, await run(ctx, alarm, Date.now()));
+      await conclude(ctx, alarm, await run(ctx, alarm, Date.now(), called));
       return null;
     },
   });
@@ -70,11 +86,18 @@ export function defineLoop({
 
 /**
  * Arms the alarm's next run, or deletes its row. Where nothing can be armed the row stays as it is: it is soon overdue, and the
- * next transaction that finds it so revives it.
+ * next transaction that finds it so revives it. The janitor's goes, since the next claim inserts another.
  */
 export async function conclude(ctx: MutationCtx, alarm: Doc<"timers">, next: Next): Promise<void> {
-  if (next === "gone") await ctx.db.delete("timers", alarm._id);
-  else await rearm(ctx, alarm, next);
+  const isArmed = next !== "gone" && (await runAgain(ctx, alarm, next));
+  if (next === "gone" || (!isArmed && alarm.kind === "janitor"))
+    await ctx.db.delete("timers", alarm._id);
+}
+
+async function runAgain(ctx: MutationCtx, alarm: Doc<"timers">, next: Again): Promise<boolean> {
+  const isFresh = !isOverdue(alarm, Date.now() + JANITOR_OVERDUE_MS / 2);
+  if (next.carried === undefined || !isFresh) return await rearm(ctx, alarm, next);
+  return (await schedule(ctx, alarm, alarm.generation ?? 0, next)) !== null;
 }
 
 /**
@@ -136,6 +159,17 @@ export async function findAlarms(
     .take(count);
 }
 
+/** The alarm of an id that a caller names, if it is one of this kind. */
+export async function alarmOf(
+  db: DatabaseReader,
+  kind: LoopKind,
+  id: string,
+): Promise<Doc<"timers"> | null> {
+  const timer = db.normalizeId("timers", id);
+  const alarm = timer === null ? null : await db.get("timers", timer);
+  return alarm?.kind === kind ? alarm : null;
+}
+
 /** Alarms of a kind in the order of their queues' names, from behind this queue on. */
 export async function alarmsAfter(
   db: DatabaseReader,
@@ -154,6 +188,16 @@ export async function alarmsAfter(
  */
 export function isOverdue(timer: { dueAt: number }, now: number): boolean {
   return now > timer.dueAt + JANITOR_OVERDUE_MS;
+}
+
+/** Some of the alarms that count as dead, of all kinds but the janitor's: claims replace that one. For snapshot queries. */
+export async function findDead(db: DatabaseReader, now: number): Promise<Id<"timers">[]> {
+  const late = await db
+    .query("timers")
+    .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
+    .take(4 * OVERDUE_ALARMS_MAX);
+  const dead = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
+  return dead.map(({ _id }) => _id);
 }
 
 // --- Arming -------------------------------------------------------------------------------------
@@ -207,7 +251,7 @@ export async function insertAlarm(
 ): Promise<Id<"timers"> | null> {
   const kept = position === undefined ? {} : { position };
   const id = await ctx.db.insert("timers", { ...key, ...kept, dueAt, generation: 0 });
-  if (await schedule(ctx, { _id: id, kind: key.kind }, 0, { at: dueAt })) return id;
+  if (await arm(ctx, { _id: id, kind: key.kind }, 0, { at: dueAt })) return id;
   await ctx.db.delete("timers", id);
   return null;
 }
@@ -223,27 +267,49 @@ export async function revive(ctx: MutationCtx, timer: Doc<"timers">, now: number
       ? null
       : await ctx.db.system.get("_scheduled_functions", timer.scheduledId);
   const failures = scheduled?.state.kind === "failed" ? (timer.failures ?? 0) + 1 : undefined;
-  if (!(await schedule(ctx, timer, timer.generation ?? 0, { at: now }))) return;
+  if (!(await arm(ctx, timer, timer.generation ?? 0, { at: now }))) return;
   const { kind, queue, dueAt } = timer;
   logAlways("warn", "alarmRevived", { kind, queue, overdueMs: now - dueAt });
   if (failures !== undefined) await ctx.db.patch("timers", timer._id, { failures });
 }
 
-/** Arms an alarm for another time, under a new generation: the function scheduled before does nothing any more. */
-export async function rearm(ctx: MutationCtx, timer: Doc<"timers">, next: Again): Promise<boolean> {
-  return await schedule(ctx, timer, (timer.generation ?? 0) + 1, next);
+/** The same for one that {@link findDead} has shown, unless another transaction has revived it. */
+export async function reviveDead(ctx: MutationCtx, id: Id<"timers">, now: number): Promise<void> {
+  const timer = await ctx.db.get("timers", id);
+  if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) return;
+  await revive(ctx, timer, now);
 }
 
+/** Arms an alarm for another time, under a new generation: the function scheduled before does nothing any more. */
+export async function rearm(ctx: MutationCtx, timer: Doc<"timers">, next: Again): Promise<boolean> {
+  return await arm(ctx, timer, (timer.generation ?? 0) + 1, next);
+}
+
+type Alarm = Pick<Doc<"timers">, "_id" | "kind">;
+
+async function arm(
+  ctx: MutationCtx,
+  alarm: Alarm,
+  generation: number,
+  next: Again,
+): Promise<boolean> {
+  const scheduledId = await schedule(ctx, alarm, generation, next);
+  if (scheduledId === null) return false;
+  const { at: dueAt, carried: _carried, ...kept } = next;
+  await ctx.db.patch("timers", alarm._id, { ...kept, dueAt, scheduledId, generation });
+  return true;
+}
+
+/** `null` where the function was born canceled. */
 async function schedule(
   ctx: MutationCtx,
-  { _id: timer, kind }: Pick<Doc<"timers">, "_id" | "kind">,
+  { _id: timer, kind }: Alarm,
   generation: number,
-  { at: dueAt, ...kept }: Again,
-): Promise<boolean> {
-  const scheduledId = await ctx.scheduler.runAt(dueAt, FUNCTIONS[kind], { timer, generation });
-  if (await isStillborn(ctx, scheduledId)) return false;
-  await ctx.db.patch("timers", timer, { ...kept, dueAt, scheduledId, generation });
-  return true;
+  { at, carried }: Again,
+): Promise<Id<"_scheduled_functions"> | null> {
+  const args = { timer, generation, ...carried };
+  const scheduledId = await ctx.scheduler.runAt(at, FUNCTIONS[kind], args);
+  return (await isStillborn(ctx, scheduledId)) ? null : scheduledId;
 }
 
 /**

@@ -14,12 +14,11 @@ import {
   JANITOR_TOLERANCE_MS,
   RANGE_ROWS,
 } from "../../shared/index.js";
-import type { FunctionArgs } from "convex/server";
 import { v } from "convex/values";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { isOverdue, isStillborn } from "./loop.js";
+import { conclude, findAlarms, insertAlarm, isOverdue } from "./loop.js";
 
 /** There is one as a rule, and as many as claims began at once when there was none. */
 const TIMERS_SEEN = 64;
@@ -27,12 +26,9 @@ const TIMERS_SEEN = 64;
 /** Longer than a sweep for a lease or an owed callback is ahead. */
 const FAR_MS = 60 * 60_000;
 
-/** By id: of several timers the first is the one that stays, and on which everybody depends. */
+/** By id: of several timers the first is the one that stays, and on which all claims depend. */
 export async function findTimers(db: DatabaseReader): Promise<Doc<"timers">[]> {
-  const timers = await db
-    .query("timers")
-    .withIndex("kind", (q) => q.eq("kind", "janitor"))
-    .take(TIMERS_SEEN);
+  const timers = await findAlarms(db, { kind: "janitor" }, TIMERS_SEEN);
   return timers.sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
@@ -93,25 +89,18 @@ export async function ensureAmong(
   timers: readonly Doc<"timers">[],
   leaseEndsAt: number,
   now: number,
-): Promise<Id<"timers"> | undefined> {
+): Promise<Id<"timers"> | null> {
   const dueAt = sweepAt(leaseEndsAt, now);
-  if (timers.some((timer) => serves(timer, dueAt, now))) return undefined;
-  const id = await insertTimer(ctx, dueAt);
-  return timers.every((timer) => isFar(timer, now)) ? id : undefined;
-}
-
-/** `undefined`: the next call, from elsewhere, will find none and arm one that lives. */
-async function insertTimer(ctx: MutationCtx, dueAt: number): Promise<Id<"timers"> | undefined> {
-  const id = await ctx.db.insert("timers", { kind: "janitor", dueAt });
-  if (await arm(ctx, id, dueAt)) return id;
-  await ctx.db.delete("timers", id);
-  return undefined;
+  if (timers.some((timer) => serves(timer, dueAt, now))) return null;
+  const id = await insertAlarm(ctx, { kind: "janitor" }, dueAt);
+  return timers.every((timer) => isFar(timer, now)) ? id : null;
 }
 
 /** Ensures a sweep by then, for work that must be noticed if it dies. Depends on the timer that serves. */
 export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
   const timers = await findTimers(ctx.db);
-  if (!timers.some((timer) => serves(timer, dueAt, now))) await insertTimer(ctx, dueAt);
+  if (!timers.some((timer) => serves(timer, dueAt, now)))
+    await insertAlarm(ctx, { kind: "janitor" }, dueAt);
 }
 
 /**
@@ -160,19 +149,37 @@ async function readSeen(
   return timer === null ? [] : [timer];
 }
 
+// --- Sweeps beside one another ------------------------------------------------------------------
+
+/** Timers as a snapshot shows them, by id. */
+type Seen = readonly { id: Id<"timers">; dueAt: number }[];
+
 /**
- * Schedules the timer's next sweep, which goes on `from` where the last one came to. `false` if it was born canceled: the timer must
- * then not be left behind.
+ * Whether another timer sweeps by then. Only one before this counts, so that no two leave it to each other in a
+ * circle. Reads for real the one that the snapshot shows to matter, and no other: after a burst there are many, and their
+ * sweeps must not conflict.
  */
-export async function arm(
-  ctx: MutationCtx,
-  id: Id<"timers">,
+export async function isServed(
+  db: DatabaseReader,
+  timer: Doc<"timers">,
+  seen: Seen,
   dueAt: number,
-  from: Omit<FunctionArgs<typeof internal.tend.janitor.sweep>, "timer"> = {},
+  now: number,
 ): Promise<boolean> {
-  const args = { timer: id, ...from };
-  const scheduledId = await ctx.scheduler.runAt(dueAt, internal.tend.janitor.sweep, args);
-  if (await isStillborn(ctx, scheduledId)) return false;
-  await ctx.db.patch("timers", id, { dueAt, scheduledId });
-  return true;
+  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
+  const other = before === undefined ? null : await db.get("timers", before.id);
+  return other !== null && serves(other, dueAt, now);
+}
+
+/** Forgets timers whose sweep has died, and that this one stands for. */
+export async function forgetDead(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  seen: Seen,
+  now: number,
+): Promise<void> {
+  for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {
+    const dead = await ctx.db.get("timers", id);
+    if (dead !== null && isOverdue(dead, now)) await conclude(ctx, dead, "gone");
+  }
 }

@@ -29,7 +29,7 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalMutation, type MutationCtx, type QueryCtx } from "../_generated/server.js";
-import { defineLoop, insertAlarm } from "../loops/loop.js";
+import { alarmOf, conclude, defineLoop, insertAlarm } from "../loops/loop.js";
 import { decodeCursor, encodeCursor, FIRST, statusesOf, step, type Order } from "./bulkStep.js";
 import { recordEvent } from "../rows/events.js";
 import { cutError } from "../rows/payloads.js";
@@ -280,15 +280,14 @@ export async function stopTask(
 ): Promise<{ stopped: boolean }> {
   const found = await findTask(ctx, task, queue);
   if (found === null) return { stopped: false };
-  await ctx.db.delete("timers", found.id);
-  await recordEnd(ctx, found.id, found.position, "stopped");
+  await conclude(ctx, found.alarm, "gone");
+  await recordEnd(ctx, found.alarm._id, found.position, "stopped");
   return { stopped: true };
 }
 
 async function findTask(ctx: QueryCtx, task: string, queue: string) {
-  const id = ctx.db.normalizeId("timers", task);
-  const alarm = id === null ? null : await ctx.db.get("timers", id);
-  if (id === null || alarm?.kind !== "bulk" || alarm.queue !== queue) return null;
+  const alarm = await alarmOf(ctx.db, "bulk", task);
+  if (alarm?.queue !== queue) return null;
   const position = alarm.position as Position;
-  return "leftovers" in position ? null : { id, position };
+  return "leftovers" in position ? null : { alarm, position };
 }

@@ -174,7 +174,7 @@ async function ensureLookedAfter(
   }
   const made = await ensureAmong(ctx, timers, expiresAt, now);
   const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
-  return isDone && isRare && made !== undefined ? { timer: made, madeAt: now } : undefined;
+  return isDone && isRare && made !== null ? { timer: made, madeAt: now } : undefined;
 }
 
 interface LookedAfter {

@@ -25,6 +25,7 @@ import type { Holder } from "../rows/sessions.js";
 import type { Lane } from "./lanes.js";
 import { patrol } from "../tend/sweepPlan.js";
 import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
+import { conclude } from "../loops/loop.js";
 import { findTimers, firstGone, isFar } from "../loops/timers.js";
 import { lookForOverdue } from "../tend/watchdog.js";
 
@@ -79,7 +80,7 @@ async function callOffSweep(
   // It is about to come, or is dead: the next transaction that finds it replaces it.
   if (timer.dueAt < now + JANITOR_OVERDUE_MS || isNeeded) return false;
   await ctx.scheduler.cancel(timer.scheduledId);
-  await ctx.db.delete("timers", timer._id);
+  await conclude(ctx, timer, "gone");
   return true;
 }
 

@@ -19,78 +19,59 @@ import {
   JANITOR_FORGET_MAX,
   JANITOR_FORGET_PAUSE_MS,
   JANITOR_FORGET_REST_MS,
-  JANITOR_OVERDUE_MS,
   JANITOR_SLACK_MS,
   RANGE_ROWS,
   ROLL_UP_LATELY_MS,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import type { MutationCtx } from "../_generated/server.js";
 import { ensureArrivals } from "../count/arrivals.js";
 import { replan } from "../edges/callbacks.js";
 import { publicBounds } from "../rows/cursors.js";
 import { takeOver } from "./lostLeases.js";
 import { forgetLane } from "../push/lanes.js";
 import { freeLost } from "../push/mainLoop.js";
-import {
-  vIdleFrom,
-  vTurn,
-  type Found,
-  type IdleFrom,
-  type Lost,
-  type LostTurn,
-} from "./sweepPlan.js";
+import { vIdleFrom, vTurn, type Found, type IdleFrom, type Lost } from "./sweepPlan.js";
 import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
 import { forgetSession } from "../rows/tokenSessions.js";
-import { isOverdue, isStillborn } from "../loops/loop.js";
-import { arm, firstGone, forgottenAt, serves, sweepAt } from "../loops/timers.js";
+import { defineLoop, type Next } from "../loops/loop.js";
+import { firstGone, forgetDead, forgottenAt, isServed, sweepAt } from "../loops/timers.js";
 import { watchOver } from "./watchdog.js";
 
 /** How far a commit may lag behind its own clock, and more. */
 const CLOCK_LAG_MS = 60_000;
 
-export const sweep = internalMutation({
-  args: { timer: v.id("timers"), idleFrom: v.optional(vIdleFrom), after: v.optional(vTurn) },
-  returns: v.null(),
-  handler: async (ctx, args): Promise<null> => {
-    const timer = await ctx.db.get("timers", args.timer);
-    // Taken for dead, and replaced: whatever there is to do is another's.
-    if (timer === null) return null;
-    const now = Date.now();
+export const sweep = defineLoop({
+  kind: "janitor",
+  carried: { idleFrom: v.optional(vIdleFrom), after: v.optional(vTurn) },
+  run: async (ctx, timer, now, { idleFrom, after }) => {
     const lost: Lost = await ctx.runQuery(
       internal.tend.sweepPlan.findLostLeases,
-      { now, ...(args.after === undefined ? {} : { after: args.after }) },
+      { now, ...(after === undefined ? {} : { after }) },
       { useStaleSnapshot: true },
     );
-    if (await isServed(ctx, timer, lost.timers, now, now)) {
-      // Of many sweeps that are due at once one does what there is to do.
-      await ctx.db.delete("timers", timer._id);
-      return null;
-    }
+    // Of many sweeps that are due at once one does all that there is to do.
+    if (await isServed(ctx.db, timer, lost.timers, now, now)) return "gone";
     for (const holder of lost.expired) await takeOver(ctx, holder, now);
     for (const process of lost.processes) await freeLost(ctx, process);
-    // The look that follows is long, and what was ended here is its worker's, too, until this commits.
-    if (lost.expired.length + lost.processes.length > 0)
-      await sweepOn(
-        ctx,
-        timer,
-        now,
-        lost.more ? { after: lost.turn } : { afterMs: JANITOR_SLACK_MS },
-      );
-    else await tend(ctx, timer, lost, args.idleFrom, now);
-    return null;
+    if (lost.expired.length + lost.processes.length === 0)
+      return await tend(ctx, timer, lost, idleFrom, now);
+    // The look that follows is long, and the leases that were ended here are their workers', too, until this commits.
+    return lost.more
+      ? { at: now, carried: { after: lost.turn } }
+      : { at: now + JANITOR_SLACK_MS, carried: {} };
   },
 });
 
-/** Nothing is to be ended: the sweep sees to what else may have been left lying. */
+/** Nothing is to be ended: the sweep repairs all else that it finds. */
 async function tend(
   ctx: MutationCtx,
   timer: Doc<"timers">,
   lost: Lost,
   idleFrom: IdleFrom | undefined,
   now: number,
-): Promise<void> {
+): Promise<Next> {
   const found: Found = await ctx.runQuery(
     internal.tend.sweepPlan.planSweep,
     { now, ...(idleFrom === undefined ? {} : { idleFrom }) },
@@ -104,33 +85,34 @@ async function tend(
   for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
   // A roll-up counts them besides.
   if (found.lateArrivals && found.uncounted.length === 0) await ensureArrivals(ctx, now, now);
-  await goOn(ctx, timer, lost, found, now);
+  return await nextOf(ctx, timer, lost, found, now);
 }
 
 /**
- * Arms the timer's next sweep, or lets it go: for good when nothing is leased, owed or to be forgotten, or because another
- * timer serves.
+ * When the timer's next sweep comes. The timer goes when nothing is leased, owed or to be forgotten, or because another timer
+ * serves. A sweep that goes on at once does not write its timer: every claim and completion depends on that row, and the
+ * sweeps that follow a crash of many holders would conflict with all of them. Should their chain break, the timer soon is
+ * dead, and the next claim replaces it.
  */
-async function goOn(
+async function nextOf(
   ctx: MutationCtx,
   timer: Doc<"timers">,
   lost: Lost,
   found: Found,
   now: number,
-): Promise<void> {
+): Promise<Next> {
   await forgetDead(ctx, timer, lost.timers, now);
   const next = await nextSweepAt(ctx, lost.nextExpiry, now);
-  // Before the last sweep goes, the queues of all who have become idle are looked at.
+  // Before the last sweep goes, it looks at the queues of all sessions that have become idle.
   if (next === null && found.idleFrom !== null)
-    return await sweepOn(ctx, timer, now, { idleFrom: found.idleFrom });
+    return { at: now, carried: { idleFrom: found.idleFrom } };
   if (next === null) await leaveNothing(ctx, found, now);
   const forgetsAt = next === null ? await nextForgottenAt(ctx, now) : Infinity;
   const dueAt = Math.min(next ?? forgetsAt, forgetAt(found, now));
   const isLast = dueAt === Infinity;
-  const isOver = !isLast && (await isServed(ctx, timer, lost.timers, dueAt, now));
+  const isOver = !isLast && (await isServed(ctx.db, timer, lost.timers, dueAt, now));
   if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
-  if (!isOver && !isLast && (await arm(ctx, timer._id, dueAt))) return;
-  await ctx.db.delete("timers", timer._id);
+  return isOver || isLast ? "gone" : { at: dueAt };
 }
 
 /** The next sweep, of any timer, goes on behind these queues. Sweeps that leave it to another timer do not write it. */
@@ -167,25 +149,6 @@ async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
   const first = await firstGone(ctx.db);
   if (first === undefined) return Infinity;
   return Math.max(forgottenAt(first.expiresAt), now + JANITOR_FORGET_REST_MS);
-}
-
-/**
- * Sweeps on under the same timer, without writing it: every claim and completion depends on that row, and the
- * sweeps that follow a crash of many holders would make all of them run again. Only while the timer is not about to
- * count as dead: then it is armed anew. Should this chain break, the timer soon is dead, and whoever meets it replaces it.
- */
-async function sweepOn(
-  ctx: MutationCtx,
-  timer: Doc<"timers">,
-  now: number,
-  { afterMs = 0, ...from }: { afterMs?: number; idleFrom?: IdleFrom; after?: LostTurn },
-): Promise<void> {
-  if (!isOverdue(timer, now + JANITOR_OVERDUE_MS / 2)) {
-    const args = { timer: timer._id, ...from };
-    const id = await ctx.scheduler.runAfter(afterMs, internal.tend.janitor.sweep, args);
-    if (!(await isStillborn(ctx, id))) return;
-  } else if (await arm(ctx, timer._id, now + afterMs, from)) return;
-  await ctx.db.delete("timers", timer._id);
 }
 
 /**
@@ -228,36 +191,6 @@ async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
     .withIndex("state", (q) => q.eq("state", "owed"))
     .take(RANGE_ROWS);
   return first === undefined ? null : first.dueAt + CALLBACK_OVERDUE_MS + JANITOR_SLACK_MS;
-}
-
-/**
- * Whether another timer sweeps by then. Only one before this counts, so that no two leave it to each other in a
- * circle. Reads for real what the snapshot shows to matter, and nothing of the others:
- * after a burst there are many, and their sweeps must not make each other run again.
- */
-async function isServed(
-  ctx: MutationCtx,
-  timer: Doc<"timers">,
-  seen: Lost["timers"],
-  dueAt: number,
-  now: number,
-): Promise<boolean> {
-  const before = seen.find((other) => other.id < timer._id && serves(other, dueAt, now));
-  const other = before === undefined ? null : await ctx.db.get("timers", before.id);
-  return other !== null && serves(other, dueAt, now);
-}
-
-/** Timers whose sweep has died, and that this one stands for. */
-async function forgetDead(
-  ctx: MutationCtx,
-  timer: Doc<"timers">,
-  seen: Lost["timers"],
-  now: number,
-): Promise<void> {
-  for (const { id } of seen.filter((other) => isOverdue(other, now) && other.id !== timer._id)) {
-    const dead = await ctx.db.get("timers", id);
-    if (dead !== null && isOverdue(dead, now)) await ctx.db.delete("timers", id);
-  }
 }
 
 async function publish(

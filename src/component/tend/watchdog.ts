@@ -15,7 +15,6 @@
 import { v, type Infer } from "convex/values";
 import {
   JANITOR_OVERDUE_MS,
-  OVERDUE_ALARMS_MAX,
   sliceOf,
   WAKE_OVERDUE_MS,
   WATCH_RANGES_MAX,
@@ -27,7 +26,7 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "../_generated/server.js";
-import { findAlarms, isOverdue, revive } from "../loops/loop.js";
+import { findAlarms, findDead, reviveDead } from "../loops/loop.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
@@ -78,11 +77,7 @@ export async function lookForOverdue(
     isAwake = false,
   }: { since?: number; ranges?: number; isAwake?: boolean } = {},
 ): Promise<Overdue> {
-  const late = await db
-    .query("timers")
-    .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
-    .take(4 * OVERDUE_ALARMS_MAX);
-  const timers = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
+  const timers = await findDead(db, now);
   const share = Math.floor((ranges - 1) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
@@ -97,7 +92,7 @@ export async function lookForOverdue(
     ),
   ]);
   return {
-    timers: timers.map(({ _id }) => _id),
+    timers,
     strays: strays.flat(),
     asleep: queues.filter((_, i) => asleep[i] === true),
   };
@@ -170,11 +165,7 @@ export async function reviveOverdue(
   now: number,
 ): Promise<void> {
   for (const name of asleep) await rouse(ctx, name);
-  for (const id of timers) {
-    const timer = await ctx.db.get("timers", id);
-    if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;
-    await revive(ctx, timer, now);
-  }
+  for (const id of timers) await reviveDead(ctx, id, now);
   for (const { kind, queue, at } of strays) {
     await ensureSegments(ctx, kind, queue, [at], now);
   }

@@ -92,10 +92,10 @@ const sweepsAndClaim: Pair = {
     {
       without: "the real read of the timer to which another leaves it, and an order among them",
       replace: [
-        { file: "tend/janitor.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
+        { file: "loops/timers.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
         {
-          file: "tend/janitor.ts",
-          text: `before === undefined ? null : await ctx.db.get("timers", before.id)`,
+          file: "loops/timers.ts",
+          text: `before === undefined ? null : await db.get("timers", before.id)`,
           by: "before ?? null",
         },
       ],

@@ -56,8 +56,8 @@ const enqueueAndHandOver: Pair = withSkew(
         replace: [
           {
             file: "loops/segments.ts",
-            text: "const from = handedOverTo(row);\n  if (from === null) {",
-            by: "const from = handedOverTo(row) ?? segment.start;\n  if (from === null) {",
+            text: "const from = handedOverTo(row);\n  if (from === null) return {",
+            by: "const from = handedOverTo(row) ?? segment.start;\n  if (from === null) return {",
           },
         ],
         finds: /job is stuck|no alarm will ring/,

@@ -155,7 +155,11 @@ export const LATER: readonly Mutant[] = [
   {
     name: "a sweep that was taken for dead goes on when it comes after all",
     replace: [
-      { file: "component/tend/janitor.ts", text: "if (timer === null) return null;", by: "" },
+      {
+        file: "component/loops/loop.ts",
+        text: "if (alarm?.kind !== kind || (",
+        by: "if (alarm !== null && (",
+      },
     ],
     finds: ["no surprises"],
     needs: ["late"],
@@ -171,9 +175,9 @@ export const LATER: readonly Mutant[] = [
         by: "",
       },
       {
-        file: "component/tend/watchdog.ts",
-        text: 'if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) continue;',
-        by: "if (timer === null || now > 0) continue;",
+        file: "component/loops/loop.ts",
+        text: 'if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) return;',
+        by: "if (timer === null || now > 0) return;",
       },
     ],
     finds: ["simulation", "timers"],
