@@ -33,7 +33,7 @@ const METHODS: Record<string, Access> = {
   delete: "writes",
 };
 /** Calls that return a registered function. */
-const REGISTERS = /^(internal)?(mutation|query|action)$|ringOf$/i;
+const REGISTERS = /^(internal)?(mutation|query|action)$|^define(Segment)?Loop$/i;
 const SCHEDULES = new Set(["runAfter", "runAt"]);
 const NESTED = new Set(["runQuery", "runMutation", "runAction"]);
 

@@ -89,15 +89,9 @@ export function defineLoop<Carried extends PropertyValidators = Record<never, ne
  * next transaction that finds it so revives it. The janitor's goes, since the next claim inserts another.
  */
 export async function conclude(ctx: MutationCtx, alarm: Doc<"timers">, next: Next): Promise<void> {
-  const isArmed = next !== "gone" && (await runAgain(ctx, alarm, next));
+  const isArmed = next !== "gone" && (await rearm(ctx, alarm, next));
   if (next === "gone" || (!isArmed && alarm.kind === "janitor"))
     await ctx.db.delete("timers", alarm._id);
-}
-
-async function runAgain(ctx: MutationCtx, alarm: Doc<"timers">, next: Again): Promise<boolean> {
-  const isFresh = !isOverdue(alarm, Date.now() + JANITOR_OVERDUE_MS / 2);
-  if (next.carried === undefined || !isFresh) return await rearm(ctx, alarm, next);
-  return (await schedule(ctx, alarm, alarm.generation ?? 0, next)) !== null;
 }
 
 /**
@@ -251,7 +245,7 @@ export async function insertAlarm(
 ): Promise<Id<"timers"> | null> {
   const kept = position === undefined ? {} : { position };
   const id = await ctx.db.insert("timers", { ...key, ...kept, dueAt, generation: 0 });
-  if (await arm(ctx, { _id: id, kind: key.kind }, 0, { at: dueAt })) return id;
+  if (await rearm(ctx, { _id: id, kind: key.kind, dueAt }, { at: dueAt }, 0)) return id;
   await ctx.db.delete("timers", id);
   return null;
 }
@@ -267,7 +261,7 @@ export async function revive(ctx: MutationCtx, timer: Doc<"timers">, now: number
       ? null
       : await ctx.db.system.get("_scheduled_functions", timer.scheduledId);
   const failures = scheduled?.state.kind === "failed" ? (timer.failures ?? 0) + 1 : undefined;
-  if (!(await arm(ctx, timer, timer.generation ?? 0, { at: now }))) return;
+  if (!(await rearm(ctx, timer, { at: now }, timer.generation ?? 0))) return;
   const { kind, queue, dueAt } = timer;
   logAlways("warn", "alarmRevived", { kind, queue, overdueMs: now - dueAt });
   if (failures !== undefined) await ctx.db.patch("timers", timer._id, { failures });
@@ -281,35 +275,19 @@ export async function reviveDead(ctx: MutationCtx, id: Id<"timers">, now: number
 }
 
 /** Arms an alarm for another time, under a new generation: the function scheduled before does nothing any more. */
-export async function rearm(ctx: MutationCtx, timer: Doc<"timers">, next: Again): Promise<boolean> {
-  return await arm(ctx, timer, (timer.generation ?? 0) + 1, next);
-}
-
-type Alarm = Pick<Doc<"timers">, "_id" | "kind">;
-
-async function arm(
+export async function rearm(
   ctx: MutationCtx,
-  alarm: Alarm,
-  generation: number,
-  next: Again,
+  alarm: Pick<Doc<"timers">, "_id" | "kind" | "generation" | "dueAt">,
+  { at: dueAt, carried, ...kept }: Again,
+  newGeneration = (alarm.generation ?? 0) + 1,
 ): Promise<boolean> {
-  const scheduledId = await schedule(ctx, alarm, generation, next);
-  if (scheduledId === null) return false;
-  const { at: dueAt, carried: _carried, ...kept } = next;
-  await ctx.db.patch("timers", alarm._id, { ...kept, dueAt, scheduledId, generation });
+  const isKept = carried !== undefined && !isOverdue(alarm, Date.now() + JANITOR_OVERDUE_MS / 2);
+  const generation = isKept ? (alarm.generation ?? 0) : newGeneration;
+  const args = { timer: alarm._id, generation, ...carried };
+  const scheduledId = await ctx.scheduler.runAt(dueAt, FUNCTIONS[alarm.kind], args);
+  if (await isStillborn(ctx, scheduledId)) return false;
+  if (!isKept) await ctx.db.patch("timers", alarm._id, { ...kept, dueAt, scheduledId, generation });
   return true;
-}
-
-/** `null` where the function was born canceled. */
-async function schedule(
-  ctx: MutationCtx,
-  { _id: timer, kind }: Alarm,
-  generation: number,
-  { at, carried }: Again,
-): Promise<Id<"_scheduled_functions"> | null> {
-  const args = { timer, generation, ...carried };
-  const scheduledId = await ctx.scheduler.runAt(at, FUNCTIONS[kind], args);
-  return (await isStillborn(ctx, scheduledId)) ? null : scheduledId;
 }
 
 /**
