@@ -144,7 +144,7 @@ async function recordOne(
 
 function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
   const others = fits.map((name) => `"${name}"`).join(", ");
-  const error = `The handler's result fits ${others}, and not the queue "${queue}", of which its job is. The job counts as failed.`;
+  const error = `The handler's result fits ${others}, and not its job's queue "${queue}". The job counts as failed.`;
   return { kind: "failed", error };
 }
 

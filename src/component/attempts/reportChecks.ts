@@ -87,7 +87,7 @@ function checkValue(what: string, value: Value, max: number): number {
 function tooLarge(what: string, got: number, max: number): Error {
   return conveyorError(
     "payloadTooLarge",
-    `${what} may be up to ${max} bytes; this one is ${got}. Say it in less, or in several; what is large belongs into ` +
+    `${what} may be up to ${max} bytes; this one is ${got}. Shorten or split it; a large value belongs into ` +
       "the result or into file storage.",
     { got, max },
   );

@@ -138,7 +138,7 @@ export function unknownQueue(name: string): Error {
   return conveyorError(
     "unknownQueue",
     `No code has declared a queue ${JSON.stringify(cut)}: it is known from its first enqueue or claim on. Check the name ` +
-      "(`npx convex run --component conveyor observe:queues` lists those that are known), or act by its definition, as in " +
+      "(`npx convex run --component conveyor observe:queues` lists the known ones), or act by its definition, as in " +
       "`emails.control.pause(ctx)`, which declares it.",
     { queue: cut },
   );

@@ -24,7 +24,7 @@ export function checkQuota({ name, overQuotaUntil = 0 }: Doc<"tokens">, now: num
     "quotaExceeded",
     `The workers of the token "${name}" have written more than ${TOKEN_HOUR_BYTES} bytes of log entries, output and jobs to ` +
       `follow within an hour; until ${new Date(overQuotaUntil).toISOString()} they may write no more of these. ` +
-      "Put what is large into file storage, or give workers tokens of their own.",
+      "Put large values into file storage, or give workers tokens of their own.",
     { name, max: TOKEN_HOUR_BYTES, until: overQuotaUntil },
   );
 }

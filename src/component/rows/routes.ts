@@ -339,7 +339,7 @@ async function freeNumber(
   throw conveyorError(
     "tooManyRoutes",
     `The waiting jobs of one queue may have up to ${max - 1} different sets of labels and cost classes${forWorkers(ofWorker)}; ` +
-      `"${name}" has as many. Labels are for kinds of workers: put what is different for every job into the payload, ` +
+      `"${name}" has as many. Labels are for kinds of workers: put values that differ per job into the payload, ` +
       "or use several queues.",
     { queue: name, max: max - 1 },
   );

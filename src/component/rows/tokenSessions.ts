@@ -57,7 +57,7 @@ async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promi
   if (room.over.length > 0) return;
   throw conveyorError(
     "tooManySessions",
-    `The worker token "${token.name}" has ${SESSIONS_MAX} sessions, and none of those looked at is over: each process is ` +
+    `The worker token "${token.name}" has ${SESSIONS_MAX} sessions, and none of the ones checked is over: each process is ` +
       "one, until 90 s after its last call. Start fewer workers, or give some of them a token of their own.",
     { name: token.name, max: SESSIONS_MAX },
   );

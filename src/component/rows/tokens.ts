@@ -205,7 +205,7 @@ export async function authorize(
     throw conveyorError(
       "queueForbidden",
       `The worker token "${known.name}" may serve ${allowed!.map((name) => `"${name}"`).join(", ")}, not "${forbidden}". ` +
-        "Leave the queue out of the worker's handlers, or make a token whose queues include it.",
+        "Leave the queue out of the worker's handlers, or make a token for queues that include it.",
       { name: known.name, queue: forbidden, allowed: allowed! },
     );
   }
