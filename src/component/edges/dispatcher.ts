@@ -47,7 +47,10 @@ export async function ensureDispatch(
   await ensureSegments(ctx, "dispatcher", queue, typeof dueAt === "number" ? [dueAt] : dueAt, now);
 }
 
-/** When what one call puts off falls due, by queue: seen to once for all of it, since jobs of one segment share its alarm. */
+/**
+ * When the postponed jobs of one call fall due, by queue: ensured once for all of them, since jobs of one segment share
+ * its alarm.
+ */
 export type Dues = Map<string, number[]>;
 
 export function addDue(dues: Dues, queue: string, dueAt: number): void {

@@ -29,7 +29,7 @@ import { ensureUpkeep } from "../count/rollUp.js";
 import { defineSegmentLoop, ensureSegments, type SegmentAlarm } from "../loops/segments.js";
 import { expire } from "./transitions.js";
 
-/** Makes sure that somebody comes for jobs that expire then. Each has, or is about to have, its row of `expiries`. */
+/** Ensures the alarm for jobs that expire then. Each has, or is about to have, its row of `expiries`. */
 export async function ensureExpiry(
   ctx: MutationCtx,
   queue: string,

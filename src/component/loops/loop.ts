@@ -4,8 +4,8 @@
  *
  * - A transaction that leaves work for later makes sure, in the same transaction, that an alarm exists: a point read, and only
  *   if it is absent, overdue or too late, an insert or patch and a scheduled function.
- * - A run does its work, and returns `"gone"` only after a real read that no work is left. So of a transaction that leaves
- *   work and an alarm that goes, one conflicts and sees the other.
+ * - A run does its work, and returns `"gone"` only after a real read that no work is left. So of a transaction that
+ *   leaves work and an alarm that goes, one retries and sees the other.
  *
  * The files of this room are the only ones that touch `timers`. The janitor's alarms are in `timers.ts`: claims may not depend on
  * them when they can help it.
@@ -137,8 +137,8 @@ export async function findAlarm(
 }
 
 /**
- * The first alarms of this key, whatever their slots: as many as there are slots, or the very first alone. Behind them may
- * be some that rely on no other alarm, and on which no transaction relies.
+ * The first alarms of this key, in any slots: as many as there are slots, or the very first alone. Behind them may be
+ * some that rely on no other alarm, and on which no transaction relies.
  */
 export async function findAlarms(
   db: DatabaseReader,
@@ -178,7 +178,8 @@ export async function alarmsAfter(
 }
 
 /**
- * Whether an alarm counts as dead. A scheduled function that failed, was canceled or is backing off looks armed for ever.
+ * Whether an alarm counts as dead. A scheduled function that failed, was canceled or is backing off seems armed for
+ * ever.
  */
 export function isOverdue(timer: { dueAt: number }, now: number): boolean {
   return now > timer.dueAt + JANITOR_OVERDUE_MS;
@@ -197,8 +198,9 @@ export async function findDead(db: DatabaseReader, now: number): Promise<Id<"tim
 // --- Arming -------------------------------------------------------------------------------------
 
 /**
- * Makes sure that the alarm's run comes by `dueAt`. One that comes later is brought forward; one that is overdue is revived.
- * Nothing is armed under a canceled scheduled function, since its own are born canceled: the next caller will arm it.
+ * Ensures that the alarm's run comes by `dueAt`. One that comes later is brought forward; one that is overdue is
+ * revived. Nothing is armed under a canceled scheduled function, since its own are born canceled: the next caller will
+ * arm it.
  */
 export async function ensureAlarm(
   ctx: MutationCtx,
@@ -213,8 +215,9 @@ export async function ensureAlarm(
 }
 
 /**
- * Has the alarm's run come at `dueAt` and not before, or, for `null`, not at all: for a transaction that has just done its work,
- * and has read for real what is left. The scheduled function is canceled, and costs no call.
+ * Has the alarm's run come at `dueAt` and not before, or, for `null`, not at all: for a transaction that has just done
+ * its work, and has read for real that no work, or later work, is left. The scheduled function is canceled, and costs
+ * no call.
  */
 export async function deferAlarm(
   ctx: MutationCtx,
@@ -291,8 +294,8 @@ export async function rearm(
 }
 
 /**
- * The platform inserts as canceled whatever is scheduled under a scheduled function that has been canceled. The row
- * was inserted by this transaction, so reading it conflicts with nothing.
+ * The platform inserts as canceled every function that is scheduled under a canceled one. The row was inserted by this
+ * transaction, so reading it conflicts with nothing.
  */
 export async function isStillborn(
   ctx: MutationCtx,

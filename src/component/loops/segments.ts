@@ -173,7 +173,7 @@ async function ensureSegment(
     return;
   }
   const from = handedOverTo(row);
-  // Its next look may have begun: only a write makes sure that there is a later one.
+  // Its next snapshot read may have begun: only a write ensures a later one.
   if (from !== null) await rearm(ctx, row, { at: now, position: { from: Math.min(from, at) } });
   else if (isOverdue(row, now)) await revive(ctx, row, now);
 }
@@ -197,7 +197,7 @@ async function ensureOneMore(
 
 // --- A run --------------------------------------------------------------------------------------
 
-/** A loop whose alarms stand for segments. A wide one hands over; of a narrow one `run` does the kind's own work. */
+/** A loop with alarms that stand for segments. A wide one hands over; of a narrow one `run` does the kind's own work. */
 export function defineSegmentLoop({
   kind,
   run,

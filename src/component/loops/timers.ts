@@ -171,7 +171,7 @@ export async function isServed(
   return other !== null && serves(other, dueAt, now);
 }
 
-/** Forgets timers whose sweep has died, and that this one stands for. */
+/** Forgets timers with a dead sweep, which this one replaces. */
 export async function forgetDead(
   ctx: MutationCtx,
   timer: Doc<"timers">,

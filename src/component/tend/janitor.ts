@@ -152,13 +152,13 @@ async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
 }
 
 /**
- * When to sweep next, or `null` if nothing is leased and nobody is owed anything.
+ * When to sweep next, or `null` if nothing is leased and no callback is owed.
  *
  * The snapshot says which leases end first. That none ends before is read for real, with no row to be expected in the
  * range: a claim that relies on this timer as it was, and commits meanwhile with a shorter lease, makes this sweep
- * run again, and beats of the others do not. A commit cannot bring an end further back than the minute that is read:
- * it may lag behind its clock by the 20 seconds that the platform lets a mutation take. Where the snapshot shows no
- * lease at all, the whole range is read.
+ * retry, and beats of other holders do not. A commit cannot bring an end further back than the minute that is read: it
+ * may lag behind its clock by the 20 seconds that the platform lets a mutation take. Where the snapshot shows no lease
+ * at all, the whole range is read.
  */
 async function nextSweepAt(
   ctx: MutationCtx,

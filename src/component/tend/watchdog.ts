@@ -45,7 +45,9 @@ import { findGate, isQuiet, quieten, scheduleWake } from "../edges/wakes.js";
 
 const KINDS: readonly SegmentKind[] = ["dispatcher", "expiry"];
 
-/** Stretches of overdue jobs that one look examines in a queue: those that a busy dispatcher is about to promote, too. */
+/**
+ * Stretches of overdue jobs that one check examines in a queue: jobs that a busy dispatcher is about to promote, too.
+ */
 const STRETCHES_MAX = 4;
 /** Queues that one check examines; `watch` goes on with the remaining ones. */
 const QUEUES_LOOKED_AT = 16;
