@@ -68,7 +68,7 @@ export interface Figures {
 }
 
 /** Conveyor's functions for a job and between jobs; everything else of it comes behind. */
-const HANDS_ON = /^conveyor\/(wake:|surplus:|laneAction:|laneOnce:|laneStep:|execute:|lib:)/;
+const HANDS_ON = /^conveyor\/(push\/(wake|surplus|laneAction|laneOnce|laneStep|execute):|lib:)/;
 
 /** The functions for outside workers are in the same module. */
 const CALLERS = /:(act|book|enqueue|cancel)/;

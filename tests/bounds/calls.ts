@@ -36,7 +36,7 @@ export const WITHIN: Record<string, readonly string[]> = {
   "push/execute:executeOne": ["push/laneStep:stepLane"],
   "manage/bulk:runBulkStep": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
   "manage/bulk:continueBulk": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "push/surplus:pendingWakes": ["push/wake:wake"],
+  "push/surplus:laterWakes": ["push/wake:wake"],
 };
 /** Actions are no transactions. */
 export const ACTIONS = ["push/laneAction:laneProcess"];

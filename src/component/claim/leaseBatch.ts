@@ -154,7 +154,9 @@ async function put(
   const { leaseMs, graceMs, ...bounds } = boundsOf(basket, queue, rules);
   const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
   const leased = await lease(ctx.db, job, basket.holder, now);
-  if (basket.holder.lane === undefined) await callOffWake(ctx, job);
+  // Where no job is left to workers outside, the wake is about to start.
+  if (basket.holder.lane === undefined && queue.config.fallbackAfterMs > 0)
+    await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
     waitMs: now - job.enqueuedAt,

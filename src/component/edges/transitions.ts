@@ -75,7 +75,7 @@ export async function insertJob(
     seq: ctx.db.vars.commitTs,
   });
   const scheduled = wake === null ? null : await wakeFor(ctx, queue, id, wake, { isAlone });
-  if (scheduled !== null && wake === "later" && isAlone)
+  if (scheduled !== null && isAlone)
     await ctx.db.patch("jobs", id, { wake: scheduled, seq: ctx.db.vars.commitTs });
   return id;
 }

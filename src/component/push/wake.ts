@@ -52,7 +52,7 @@ import { mountLimits } from "./mount.js";
 import { isMutation, timeoutOf } from "../rows/processTime.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { oldestIn } from "../count/oldest.js";
-import { callOffSurplus } from "./surplus.js";
+import { callOffSurplus, isLate } from "./surplus.js";
 import { findTimers, reviveJanitor } from "../loops/timers.js";
 import { findGate, hasCome, isQuiet, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.js";
@@ -74,7 +74,11 @@ export const wake = internalMutation({
   },
   returns: v.null(),
   handler: async (ctx, args): Promise<null> => {
-    const { job, isAlone = false, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
+    const { job, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
+    const now = Date.now();
+    // A late wake is one of many: it takes all that it has room for, since each would start a lane for its own job.
+    const isOneOfMany = isLate(dueAt, now);
+    const isAlone = args.isAlone === true && !isOneOfMany;
     const [queue, gate, row, standing] = await Promise.all([
       findQueue(ctx.db, args.queue),
       findGate(ctx.db, args.queue),
@@ -85,13 +89,13 @@ export const wake = internalMutation({
     // A lane polls, or the lane that frees capacity does; and shuts the door and schedules another wake before it
     // stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
-      await callOffSurplus(ctx, queue.name, dueAt);
+      if (isOneOfMany && row?.status === "pending") await callOffSurplus(ctx, row, now);
       return null;
     }
     if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
     const asked = job === undefined ? { upTo } : { row, isAlone, isApart };
     const seen = standing ?? (await lookAt(ctx, queue.name));
-    await wakeOne(ctx, { queue, gate, seen, now: Date.now() }, asked);
+    await wakeOne(ctx, { queue, gate, seen, now }, asked);
     return null;
   },
 });

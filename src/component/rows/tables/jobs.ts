@@ -131,7 +131,10 @@ export const jobTables = {
     keyUntil: v.optional(v.number()),
     /** Not begun by then, it fails. It has a row in `expiries`. */
     expiresAt: v.optional(v.number()),
-    /** The wake that begins it inside Convex if no worker outside takes it: a claim cancels it. */
+    /**
+     * The wake of a job that came alone, until it leaves `pending`. Where jobs are left to workers outside, a worker's claim
+     * cancels it; in a storm of callers a late wake does (`surplus.ts`).
+     */
     wake: v.optional(v.id("_scheduled_functions")),
     /**
      * Not ended by `at`, it has timed out; a retry by hand begins `ms` anew. It has a row in `expiries`. `isPassed`: it ran when
