@@ -6,7 +6,7 @@ import { play } from "../../bench/play.js";
 
 const CALLERS = 300;
 
-test("late wakes of a storm cancel the wakes behind them, so that its first lane does not stand behind one for each caller", async () => {
+test("late wakes of a storm cancel the wakes behind them", async () => {
   const one: Case = {
     ...{ name: "", of: ["conveyor"], class: "s16", parallelism: 50 },
     ...{ load: { atOnce: CALLERS }, work: { kind: "act", ms: 100 } },

@@ -22,13 +22,9 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "../_generated/server.js";
 
 /** A wake that starts so late has earlier ones before it, and so most likely more behind it. */
-const LATE_MS = 100;
+export const LATE_MS = 100;
 /** The most jobs that are read: 1,000 callers leave 125 in a shard. */
 const JOBS_READ = 256;
-
-export function isLate(dueAt: number, now: number): boolean {
-  return now - dueAt >= LATE_MS;
-}
 
 /** Cancels the wakes of jobs that came after this one. The gate must have been read for real, and not be quiet. */
 export async function callOffSurplus(

@@ -52,7 +52,7 @@ import { mountLimits } from "./mount.js";
 import { isMutation, timeoutOf } from "../rows/processTime.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { oldestIn } from "../count/oldest.js";
-import { callOffSurplus, isLate } from "./surplus.js";
+import { callOffSurplus, LATE_MS } from "./surplus.js";
 import { findTimers, reviveJanitor } from "../loops/timers.js";
 import { findGate, hasCome, isQuiet, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.js";
@@ -77,7 +77,7 @@ export const wake = internalMutation({
     const { job, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
     const now = Date.now();
     // A late wake is one of many: it takes all that it has room for, since each would start a lane for its own job.
-    const isOneOfMany = isLate(dueAt, now);
+    const isOneOfMany = now - dueAt >= LATE_MS;
     const isAlone = args.isAlone === true && !isOneOfMany;
     const [queue, gate, row, standing] = await Promise.all([
       findQueue(ctx.db, args.queue),
