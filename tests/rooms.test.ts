@@ -41,6 +41,26 @@ const UPWARDS = [
   "rows/queues.ts → edges/wakes.ts",
 ];
 
+/**
+ * Files that schedule functions. A loop is sure to run again, a wake and a lane are repaired by sweeps. The `plain` ones go
+ * without an alarm: one that is lost is no loss, or leaves a row that a sweep finds.
+ */
+const SCHEDULES = {
+  loop: ["loops/loop.ts"],
+  wake: ["edges/wakes.ts", "rows/queues.ts"],
+  lane: ["push/laneAction.ts", "push/laneOnce.ts"],
+  plain: [
+    "attempts/completeLater.ts",
+    "claim/fleet.ts",
+    "edges/callbacks.ts",
+    "push/mainLoop.ts",
+    "rows/payloads.ts",
+    "rows/tokens.ts",
+    "tend/revoked.ts",
+    "tend/watchdog.ts",
+  ],
+};
+
 const COMPONENT = "src/component";
 const folder = path.join(root, COMPONENT);
 const files = componentModules().filter((file) => !file.startsWith("_generated/"));
@@ -110,4 +130,24 @@ test("only files of loops read or write the table of what runs later", () => {
   );
   expect(touching.map(roomOf)).toContain("loops");
   expect(touching.filter((file) => roomOf(file) !== "loops")).toEqual([]);
+});
+
+test("a function runs later as a loop, a wake, a lane, or one of few that need no alarm", () => {
+  const scheduling = files.filter((file) =>
+    /scheduler\s*\.run(?:After|At)\(/.test(codeOf(`${COMPONENT}/${file}`)),
+  );
+  expect(scheduling.sort()).toEqual(Object.values(SCHEDULES).flat().sort());
+});
+
+test("the function of each kind of loop is defined with that kind", () => {
+  const code = codeOf(`${COMPONENT}/loops/loop.ts`);
+  const loops = [...code.matchAll(/^ {2}(\w+): internal\.(\w+)\.(\w+)\.(\w+),$/gm)];
+  expect(loops.length).toBeGreaterThan(5);
+  for (const [, kind, room, file, name] of loops) {
+    const definition = new RegExp(
+      `^export const ${name} = define(?:Segment)?Loop\\(\\{\\s*kind: "${kind}",`,
+      "m",
+    );
+    expect(codeOf(`${COMPONENT}/${room}/${file}.ts`)).toMatch(definition);
+  }
 });

@@ -14,6 +14,17 @@ export function keyOfStatus(keys: FinishedKeys, status: FinishedStatus): Key {
   return keys.find((key) => key.status === status) ?? START;
 }
 
+/** How far a queue's finished jobs have been counted, or `null` if none ever was. */
+export async function findCounted(
+  db: DatabaseReader,
+  queue: string,
+): Promise<Doc<"counted"> | null> {
+  return await db
+    .query("counted")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
 /** The first finished jobs of a status from a key on; with `before`, of commits before that. */
 export async function finishedFrom(
   db: DatabaseReader,

@@ -34,12 +34,12 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { defineLoop, ensureAlarm, findAlarm, rearm } from "../loops/loop.js";
 import { compareKeys, type Key } from "../rows/cursors.js";
-import { finishedFrom, keyOfStatus } from "./finished.js";
+import { findCounted, finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "../rows/keys.js";
 import { deletePeriod, rowsBetween } from "./periodRows.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { isSpent, newRoom, removeJob, type Place, type Room } from "./remove.js";
-import { ensureUpkeep, findCounted } from "./rollUp.js";
+import { ensureUpkeep } from "./rollUp.js";
 import { dropUnusedRoutes } from "../rows/routes.js";
 
 /** Kept in the alarm's row. */

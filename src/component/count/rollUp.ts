@@ -58,7 +58,7 @@ import {
 } from "../loops/loop.js";
 import { countBeside } from "./arrivals.js";
 import { compareKeys, justAfter, type Key } from "../rows/cursors.js";
-import { finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
+import { findCounted, finishedFrom, keyOfStatus, tiedWithLast } from "./finished.js";
 import { keepGauge } from "./gauge.js";
 import { samplesOf } from "./queueFlow.js";
 import { addTallies } from "./periodRows.js";
@@ -194,17 +194,6 @@ async function rollUp(
   if (goes) return { next: "gone", isFew: count < ROLL_UP_STAYS_JOBS };
   const isAtOnce = isFull || count === 0;
   return { next: { at: isAtOnce ? now : now + ROLL_UP_EVERY_MS }, isFew: false };
-}
-
-/** How far a queue's finished jobs have been counted, or `null` if none ever was. */
-export async function findCounted(
-  db: DatabaseReader,
-  queue: string,
-): Promise<Doc<"counted"> | null> {
-  return await db
-    .query("counted")
-    .withIndex("queue", (q) => q.eq("queue", queue))
-    .unique();
 }
 
 // --- Snapshot reads ---------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx } from "../_generated/server.js";
 import { ensureArrivals, findArrivals } from "./arrivals.js";
 import { compareKeys } from "../rows/cursors.js";
-import { keyOfStatus, type FinishedKeys } from "./finished.js";
+import { findCounted, keyOfStatus, type FinishedKeys } from "./finished.js";
 import { isMovedHere } from "../rows/jobs.js";
-import { ensureUpkeep, findCounted } from "./rollUp.js";
+import { ensureUpkeep } from "./rollUp.js";
 
 /** How far jobs have been counted, read once per transaction. */
 export interface CountedUpTo {
