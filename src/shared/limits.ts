@@ -55,7 +55,7 @@ export const PAYLOAD_MAX_DEPTH = 14;
 /** The platform's own limits on one array and one object: a result beyond them fails its job, and not its batch. */
 export const ARRAY_MAX_ELEMENTS = 8_192;
 export const OBJECT_MAX_FIELDS = 1_024;
-/** A progress value is replaced several times a second and shown on a page: it is a report, not a result. */
+/** A progress value is replaced several times per second and shown on a page: it is a report, not a result. */
 export const PROGRESS_MAX_BYTES = 8_192;
 /** A log entry's message is read by people, line by line; large values belong into `data`, and files into storage. */
 export const LOG_MESSAGE_MAX_BYTES = 4_096;
@@ -165,7 +165,7 @@ export const STEAL_AFTER_MS = 200;
 export const RANKED_HOLDERS_MAX = 8;
 /** Sessions of each state that are counted: further sessions claim from random shards. */
 export const FLEET_MAX = 1_000;
-/** An idle worker is counted as live, and owns shards, this long after its last call. It beats once a minute. */
+/** An idle worker is counted as live, and owns shards, this long after its last call. It sends one heartbeat per minute. */
 export const IDLE_LIVE_MS = 90_000;
 /** The largest row of a session: 64 leases and as many answers, its queues, labels, groups and cursor. A usual one has 700 bytes. */
 export const HOLDER_MAX_BYTES = 28 * 2 ** 10;
@@ -324,7 +324,7 @@ holds(
 );
 holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
 holds(
-  "a full call of enqueue fits in a batch, with six rows a job: itself, payload, context, key, expiry, deadline",
+  "a full call of enqueue fits in a batch, with six rows per job: itself, payload, context, key, expiry, deadline",
   6 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
 );
 holds(

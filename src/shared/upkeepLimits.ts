@@ -7,7 +7,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 // --- Upkeep -------------------------------------------------------------------------------------
 
-/** The roll-up follows finished jobs by so much: a page of counts may be ten seconds old, and a busy queue costs six calls a minute. */
+/** The delay of the roll-up behind finished jobs: counts may be ten seconds old, and a busy queue costs six calls per minute. */
 export const ROLL_UP_EVERY_MS = 10_000;
 /** The first comes so much sooner at most, by lot, so that the roll-ups of many queues do not come at once. */
 export const ROLL_UP_SPREAD_MS = 5_000;
@@ -44,8 +44,8 @@ export const PERIODS_RETENTION_MS = {
  */
 export const ARRIVALS_LAG_MS = 30_000;
 /**
- * Where few come, their alarm is put off by so much with each roll-up, which counts them too. Longer than from one of these to
- * the next of a job a minute: it rings where nothing ends for a while.
+ * Where few new jobs come, each roll-up counts them too, and puts their alarm off by this. It is longer than the time between
+ * two roll-ups at one job per minute: the alarm rings only where no job ends for a while.
  */
 export const ARRIVALS_RARE_MS = 10 * 60_000;
 /** New jobs that one step counts. */
@@ -74,9 +74,9 @@ export const REMOVE_ROWS = 1_000;
  * transaction goes on; the payload, result and context of the last job are 3 MB more.
  */
 export const REMOVE_BYTES = 1.5 * 2 ** 20;
-/** A purge that had more to do than one transaction comes back after this; it costs a busy queue a call a minute. */
+/** A purge that had more to do than one transaction comes back after this; a busy queue costs one call per minute. */
 export const PURGE_BUSY_MS = 60_000;
-/** One that had not comes back this much later than it must at most: an idle queue costs one call an hour. */
+/** A purge without more to do comes back at most this much later than it must: an idle queue costs one call per hour. */
 export const PURGE_IDLE_MS = 60 * 60_000;
 /** Jobs that must be kept for less than an hour should not be kept for an hour: the purge is late by a part of the retention. */
 export const PURGE_LATE_PART = 24;
