@@ -6,37 +6,40 @@ const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 /** Vitest leaves one of them idle by itself. */
 const BOTH_CORES = 2;
 
-/** It starts processes, and waits for no lease to end: it may run beside others. */
-const UNHURRIED = "tests/e2e/readme.test.ts";
-
 /**
- * What takes longest, and is shown in the small by something quicker: it runs with the long tests, so that `npm test` stays
- * under five minutes on two cores. First what computes, or runs in virtual time: on both cores.
+ * A file's name says that it takes long, and its folder whether it may run beside others: what waits for real processes or
+ * browsers is in `tests/e2e`, and the simulation keeps both cores busy by itself. `tests/tidy.test.ts` holds that each file runs
+ * once.
  */
-const LONG_COMPUTING = [
-  "tests/packages/**/*.test.ts",
-  "tests/races/*.test.ts",
-  "tests/model/*.test.ts",
-  "tests/virtual/{cancelsAtOnce,cost,deploys,ghosts,handlers,history,hotRow,laneCrashes,largeQueue}.test.ts",
-  "tests/virtual/{looks,lostTimers,manyQueues,manyStreams,mayTake,oldLooks,othersJobs,processes,queueLimits}.test.ts",
-  "tests/virtual/{pullQueues,pushCost,queue,queueRemains,rare,sameInstant,statistics,storm,worstToken}.test.ts",
-  "tests/simulation/ownHandlers.test.ts",
-];
-const LONG = ["tests/e2e/{badInput,dashboard,leases,newcomer,once,operating,stopping}.test.ts"];
-const SYSTEM = [
-  "tests/{bounds,interleavings,model,packages,races,simulation,types,upgrade,virtual}/**/*.test.ts",
-  UNHURRIED,
-];
-/** What computes, and backends whose clients wait for no lease to end: on both cores, beside each other. */
-const DEEP_COMPUTING = [
-  "tests/deep/{batches,bounds,claims,interleavings,model,pull,push,pushRestarts,pushSlots,races}.test.ts",
-  "tests/deep/{nested,schedule,virtualQueue}.test.ts",
-];
+const LONG = "**/*.long.test.ts";
+const ALONE = { short: "tests/e2e/**/*.test.ts", long: "tests/{e2e,simulation}/**/*.long.test.ts" };
+
+/** What computes, or runs in virtual time: on both cores. */
+const COMPUTES = {
+  environment: "node",
+  maxWorkers: BOTH_CORES,
+  globalSetup: ["harness/build.ts"],
+  execArgv: VM_MODULES,
+  sequence: { groupOrder: 1 },
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
+
+/** One file at a time, after all else: its time limits are those of leases, and two cores are few. */
+const STARTS_PROCESSES = {
+  environment: "node",
+  fileParallelism: false,
+  globalSetup: ["harness/build.ts"],
+  execArgv: VM_MODULES,
+  sequence: { groupOrder: 2 },
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
- * whole backend (`system`, and `deep` for the long counts), and last, one file at a time, what starts processes (`e2e`, and
- * `deepProcesses`, also for the browser): its time limits are those of leases, and two cores are few.
+ * whole backend (`system`), and last what starts processes (`e2e`). `long` and `longProcesses` are the same two for long tests,
+ * each of which is shown in the small by something quicker.
  */
 export default defineConfig({
   test: {
@@ -52,7 +55,7 @@ export default defineConfig({
             "example/{worker,convex,start}/**/*.test.ts",
             "bench/**/*.test.ts",
           ],
-          exclude: [...configDefaults.exclude, ...LONG_COMPUTING, ...LONG],
+          exclude: [...configDefaults.exclude, LONG],
           execArgv: VM_MODULES,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -67,44 +70,37 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
-      ...(["system", "deep"] as const).map((name) => ({
+      {
         test: {
-          name,
-          maxWorkers: BOTH_CORES,
-          environment: "node",
-          include: name === "deep" ? [...DEEP_COMPUTING, ...LONG_COMPUTING] : SYSTEM,
-          exclude: [
-            ...configDefaults.exclude,
-            ...(name === "deep" ? [] : [...LONG_COMPUTING, ...LONG]),
-          ],
-          globalSetup: ["harness/build.ts"],
-          execArgv: VM_MODULES,
-          sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...COMPUTES,
+          name: "system",
+          include: ["tests/*/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, LONG, ALONE.short],
         },
-      })),
-      ...(["e2e", "deepProcesses"] as const).map((name) => ({
+      },
+      {
         test: {
-          name,
-          environment: "node",
-          include:
-            name === "deepProcesses"
-              ? ["tests/deep/**/*.test.ts", ...LONG]
-              : ["tests/*.test.ts", "tests/e2e/**/*.test.ts"],
-          exclude: [
-            ...configDefaults.exclude,
-            UNHURRIED,
-            ...(name === "deepProcesses" ? DEEP_COMPUTING : LONG),
-          ],
-          globalSetup: ["harness/build.ts"],
-          execArgv: VM_MODULES,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...COMPUTES,
+          name: "long",
+          include: ["{bench,tests}/**/*.long.test.ts"],
+          exclude: [...configDefaults.exclude, ALONE.long],
         },
-      })),
+      },
+      {
+        test: {
+          ...STARTS_PROCESSES,
+          name: "e2e",
+          include: ["tests/*.test.ts", ALONE.short],
+          exclude: [...configDefaults.exclude, LONG],
+        },
+      },
+      {
+        test: {
+          ...STARTS_PROCESSES,
+          name: "longProcesses",
+          include: [ALONE.long],
+        },
+      },
     ],
   },
 });

@@ -122,6 +122,32 @@ test.each(documents)("%s names only scripts and files that exist", (file) => {
   expect(linked).toEqual([]);
 });
 
+/** Of both packages, as Vitest itself lists them: the projects by the file that each runs. */
+const projectsOf = new Map<string, string[]>();
+for (const folder of [root, path.join(root, "local")]) {
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const list = [vitest, "list", "--filesOnly", "--json"];
+  const listed = execFileSync(process.execPath, list, { cwd: folder, encoding: "utf8" });
+  for (const { file, projectName } of JSON.parse(listed) as {
+    file: string;
+    projectName: string;
+  }[]) {
+    const name = path.relative(root, file);
+    projectsOf.set(name, [...(projectsOf.get(name) ?? []), projectName]);
+  }
+}
+
+test("each test file runs in one project, and in a long one where its name says so", () => {
+  const tests = sources.filter((file) => /\.test\.tsx?$/.test(file));
+  expect(tests.length).toBeGreaterThan(250);
+  expect([...projectsOf.keys()].sort()).toEqual([...tests].sort());
+  const wrong = [...projectsOf].filter(
+    ([file, projects]) =>
+      projects.length !== 1 || /\.long\.test\.tsx?$/.test(file) !== projects[0]!.startsWith("long"),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test("a source file has at most 400 lines", () => {
   const long = sources.filter((file) => read(file).split("\n").length > 401);
   expect(long).toEqual([]);

@@ -1,4 +1,4 @@
-/** Serializability, on a few hundred random histories; `npm run test:deep` plays thousands. */
+/** Serializability, on a few hundred random histories; `histories.long.test.ts` plays thousands. */
 import { expect, test } from "vitest";
 import { expectSerialHistories } from "./histories.js";
 

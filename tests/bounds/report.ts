@@ -50,7 +50,7 @@ export function pageOf(
     "",
     `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is for the app's mutation, which an enqueue is part of. The reads of the app's own handlers, \`onComplete\` and \`related\` queries come on top.`,
     "",
-    "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/deep/bounds.test.ts`, and that test fails where a function reads more than the table says.",
+    "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/bounds/bounds.long.test.ts`, and that test fails where a function reads more than the table says.",
     "",
     `| function | ${COLUMNS.map(([, name]) => name).join(" | ")} | bound by |`,
     `| --- |${" ---: |".repeat(COLUMNS.length)} --- |`,

@@ -1,4 +1,4 @@
-/** A fixed set of seeds; the long counts, and the planted bugs, are in `tests/deep`. */
+/** A fixed set of seeds; the long counts, and the planted bugs, are in `simulation.long.test.ts`. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { Coverage } from "./coverage.js";
 import { replayLine, sayFailure } from "./failures.js";

@@ -1,4 +1,4 @@
-/** Push queues, with faults at random; many more seeds are played in `tests/deep/push.test.ts`. */
+/** Push queues, with faults at random; many more seeds are played in `tests/virtual/push.long.test.ts`. */
 import { expect, test } from "vitest";
 import { play } from "./pushFaults.js";
 

@@ -93,7 +93,7 @@ export const functions: readonly Point[] = [
   { point: "5.2 function handles", cases: ["5.2.*", "4.7.handle-scheduled"] },
   {
     point: "5.3 files that the CLI finds and bundles",
-    tests: ["local/push/cli.long.test.ts", "tests/packages/components.test.ts"],
+    tests: ["local/push/cli.long.test.ts", "tests/packages/components.long.test.ts"],
   },
   { point: "5.3 definitions are evaluated", tests: ["local/push/definitions.test.ts"] },
   {

@@ -41,7 +41,7 @@ export const PAIRS: readonly Pair[] = [
 ];
 
 /**
- * Pairs with so many orders take seconds: each test run plays only their mutants, and `tests/deep` all of them. Lanes take
+ * Pairs with so many orders take seconds: each test run plays only their mutants, and `interleavings.long.test.ts` all of them. Lanes take
  * longer, since they have to go on by themselves after each order.
  */
 const LARGE_ORDERS = 250;

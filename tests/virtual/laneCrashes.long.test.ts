@@ -1,7 +1,7 @@
 /**
  * A process that dies at each point at which it makes a difference, in virtual time. The conditions afterwards are in
  * `pushWorld.ts`; each test adds the final state of its jobs. The backend's own death at the same moments is in
- * `tests/deep/pushRestarts.test.ts`.
+ * `tests/virtual/pushRestarts.long.test.ts`.
  */
 import { afterEach, expect, test } from "vitest";
 import {

@@ -2,7 +2,7 @@
  * A callback that patches a row which the whole app patches all the time. Inside the transaction of an outcome it loses its
  * conflicts, and no `try` can catch that: the outcome would wait until the app is quiet. It must not: recorded with its callback
  * owed, it stands at once, and the callback runs alone, where it is retried for ever, exactly once.
- * `tests/deep/hotWorker.test.ts` shows that a worker comes to ask for this by itself.
+ * `tests/e2e/hotWorker.long.test.ts` shows that a worker comes to ask for this by itself.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Session, squared } from "../../harness/session.js";

@@ -7,10 +7,10 @@
  */
 import { expect, test } from "vitest";
 import { seedFrom } from "../../harness/seeds.js";
-import { deploymentOf, type Replacement } from "../races/deployment.js";
-import { PAIRS, type PairName } from "../races/pairs.js";
-import { search } from "../races/play.js";
-import type { RoundOptions } from "../races/stage.js";
+import { deploymentOf, type Replacement } from "./deployment.js";
+import { PAIRS, type PairName } from "./pairs.js";
+import { search } from "./play.js";
+import type { RoundOptions } from "./stage.js";
 
 const SEEDS = Number(process.env.RACES_SEEDS ?? 20);
 const FIRST = seedFrom("RACES_SEED", 1);

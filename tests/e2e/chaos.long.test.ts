@@ -3,8 +3,8 @@
  * full, clocks are wrong. Each run prints its counts: of jobs that were acknowledged none is lost, each has one effect in the
  * app, no attempt is begun twice, and all end within the time of leases and repeats.
  *
- * `CHAOS_JOBS=5000 npx vitest run --project deepProcesses tests/deep/chaos.test.ts` has more jobs in the run of everything at
- * once (400 by default), and `CHAOS_SEED` draws the network's faults anew.
+ * `CHAOS_JOBS=5000 npx vitest run tests/e2e/chaos.long.test.ts` has more jobs in the run of everything at once (400 by
+ * default), and `CHAOS_SEED` draws the network's faults anew.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";

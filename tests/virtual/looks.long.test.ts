@@ -1,6 +1,6 @@
 /**
  * The cost of reads: the documents that each query of a queue of 20,000 jobs reads, which are the ones that it shows; and how
- * often an open query is recomputed while the queue is busy. `tests/deep/dashboardLarge.test.ts` has 100,000.
+ * often an open query is recomputed while the queue is busy. `tests/e2e/dashboardLarge.long.test.ts` has 100,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../../harness/app/convex/_generated/api.js";

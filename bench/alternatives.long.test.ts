@@ -1,7 +1,7 @@
 /** The pull side of the benchmarks: all alternatives do the same work. */
 import { expect, test } from "vitest";
-import { PULL } from "../../bench/alternatives.js";
-import { play } from "../../bench/play.js";
+import { PULL } from "./alternatives.js";
+import { play } from "./play.js";
 
 const JOBS = 30;
 const NUMBERS = Array.from({ length: JOBS }, (_, n) => n);

@@ -1,6 +1,6 @@
 /** Many random runs of push queues; each is named by its seed, which repeats it. */
 import { expect, test } from "vitest";
-import { play, type Faults } from "../virtual/pushFaults.js";
+import { play, type Faults } from "./pushFaults.js";
 
 const SEEDS = Number(process.env["PUSH_SEEDS"] ?? 12);
 const FIRST = Number(process.env["PUSH_SEED"] ?? 100);

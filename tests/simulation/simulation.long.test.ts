@@ -1,16 +1,16 @@
 /** More seeds of the simulation than with each test run; and every bug that is planted, in the seed that finds it first. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CHECKERS } from "../simulation/checkers/all.js";
-import { Coverage } from "../simulation/coverage.js";
-import { COVERAGE_PAGE } from "../simulation/coveragePage.js";
-import { isFailure, replayLine, sayFailure } from "../simulation/failures.js";
-import { MUTANTS as ALL } from "../simulation/mutants/all.js";
-import { WITHIN, type Mutant } from "../simulation/mutants/mutant.js";
-import { readFound, tableOf, type Found } from "../simulation/mutants/found.js";
-import { foundBy, without } from "../simulation/mutants/try.js";
-import { FAULTS } from "../simulation/parts.js";
-import { Players, type Outcome } from "../simulation/players.js";
-import { happenedIn, readVerified } from "../simulation/verified.js";
+import { CHECKERS } from "./checkers/all.js";
+import { Coverage } from "./coverage.js";
+import { COVERAGE_PAGE } from "./coveragePage.js";
+import { isFailure, replayLine, sayFailure } from "./failures.js";
+import { MUTANTS as ALL } from "./mutants/all.js";
+import { WITHIN, type Mutant } from "./mutants/mutant.js";
+import { readFound, tableOf, type Found } from "./mutants/found.js";
+import { foundBy, without } from "./mutants/try.js";
+import { FAULTS } from "./parts.js";
+import { Players, type Outcome } from "./players.js";
+import { happenedIn, readVerified } from "./verified.js";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";

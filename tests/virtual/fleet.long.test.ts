@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { check, play } from "../virtual/fleet.js";
+import { check, play } from "./fleet.js";
 
 const JOBS = 120;
 

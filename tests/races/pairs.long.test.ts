@@ -2,7 +2,7 @@
  * The component's races on the engine, interleaved at every database call by a seed: a round that failed fails again with the
  * same seed. Each pair is played over a few seeds, with snapshot queries as old as their transactions (even seeds) and up to
  * three commits older (odd ones). Many seeds, and the controls that show that violations are found, are in
- * `tests/deep/races.test.ts`; small pairs are played in every order in `tests/interleavings`.
+ * `tests/races/races.long.test.ts`; small pairs are played in every order in `tests/interleavings`.
  */
 import { expect, test } from "vitest";
 import { deploymentOf } from "./deployment.js";

@@ -3,12 +3,12 @@
  * `tests/interleavings`.
  */
 import { expect, test } from "vitest";
-import { MUTANTS, QUICK, violation } from "../interleavings/mutants.js";
-import { play, withSkew } from "../interleavings/pair.js";
-import { LARGE } from "../interleavings/pairs/all.js";
-import { CLAIMS } from "../interleavings/pairs/claims.js";
-import { LEASES } from "../interleavings/pairs/leases.js";
-import { TRIPLES } from "../interleavings/pairs/triples.js";
+import { MUTANTS, QUICK, violation } from "./mutants.js";
+import { play, withSkew } from "./pair.js";
+import { LARGE } from "./pairs/all.js";
+import { CLAIMS } from "./pairs/claims.js";
+import { LEASES } from "./pairs/leases.js";
+import { TRIPLES } from "./pairs/triples.js";
 import { deploymentOf } from "../races/deployment.js";
 
 const sound = await deploymentOf([]);

@@ -9,12 +9,12 @@ import { beforeAll, expect, test } from "vitest";
 import { root } from "../../harness/paths.js";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
-import { ACTIONS, callsOf, WITHIN } from "../bounds/calls.js";
-import { queueName } from "../bounds/fullShapes.js";
-import { query } from "../bounds/lookCalls.js";
-import { plantAll } from "../bounds/fullWorld.js";
-import { LargeWorld, usedBy, type Used } from "../bounds/largeWorld.js";
-import { COLUMNS, pageOf, rounded } from "../bounds/report.js";
+import { ACTIONS, callsOf, WITHIN } from "./calls.js";
+import { queueName } from "./fullShapes.js";
+import { query } from "./lookCalls.js";
+import { plantAll } from "./fullWorld.js";
+import { LargeWorld, usedBy, type Used } from "./largeWorld.js";
+import { COLUMNS, pageOf, rounded } from "./report.js";
 import { Transactions } from "../interleavings/transactions.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
 

@@ -1,5 +1,5 @@
 /**
- * The callback of `tests/races/hotCallback.test.ts`, and a worker that knows nothing of it: the platform refuses its calls
+ * The callback of `tests/races/hotCallback.long.test.ts`, and a worker that knows nothing of it: the platform refuses its calls
  * again and again, until it asks for the outcome without the callback.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";

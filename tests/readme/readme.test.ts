@@ -138,7 +138,7 @@ test("the README's code type-checks against the packed tarball", () => {
 
 test("the README's test passes, and its functions do as it says", () => {
   copyFileSync(
-    path.join(root, "tests/e2e/readme/features.ts"),
+    path.join(root, "tests/readme/features.ts"),
     path.join(app, "convex/features.test.ts"),
   );
   writeFileSync(

@@ -8,8 +8,8 @@ import {
   STEP_COMMITS,
   WAKE_COMMITS,
   type Moment,
-} from "../virtual/pushMoments.js";
-import { checkRest, enqueue, load, startPushWorld, type PushWorld } from "../virtual/pushWorld.js";
+} from "./pushMoments.js";
+import { checkRest, enqueue, load, startPushWorld, type PushWorld } from "./pushWorld.js";
 
 const CALM_MS = 600_000;
 const MOMENTS: Readonly<Record<string, () => Moment>> = {
