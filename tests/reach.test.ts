@@ -8,16 +8,16 @@ import { componentModules } from "../harness/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [49, 356],
-  complete: [57, 406],
+  claim: [49, 355],
+  complete: [57, 402],
   heartbeat: [24, 121],
   enqueue: [23, 123],
-  wake: [57, 394],
-  "lane's step": [66, 449],
+  wake: [57, 393],
+  "lane's step": [66, 445],
   sweep: [45, 264],
 };
 /** Files of the largest circle. */
-const CIRCLE_MAX = 12;
+const CIRCLE_MAX = 6;
 
 const reaches = new Reaches(componentModules().filter((file) => !file.startsWith("_generated/")));
 

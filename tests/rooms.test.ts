@@ -29,16 +29,15 @@ const ROOMS = [
 const FILES_MAX = 20;
 const README_LINES_MAX = 40;
 
-/** Imports that still go up: repairs on hot paths, a count that an end arms, and the wake of a queue that is declared anew. */
+/** Imports that still go up: repairs on hot paths, and the count that an end arms. */
 const UPWARDS = [
   "attempts/heartbeat.ts → tend/watchdog.ts",
   "claim/choose.ts → tend/watchdog.ts",
   "claim/claim.ts → tend/lostLeases.ts",
   "claim/claim.ts → tend/watchdog.ts",
-  "edges/startDeadlines.ts → count/rollUp.ts",
+  "edges/applyEffects.ts → count/rollUp.ts",
   "push/idleShutdown.ts → tend/sweepPlan.ts",
   "push/idleShutdown.ts → tend/watchdog.ts",
-  "rows/queues.ts → edges/wakes.ts",
 ];
 
 /**
@@ -104,6 +103,14 @@ describe.each(ROOMS.slice(1))("%s", (room) => {
     const named = [...text.matchAll(/`(\w+(?:\/\w+)?\.ts)`/g)].map(([, name]) => name!);
     expect(named.filter((name) => !files.some((file) => file.endsWith(name)))).toEqual([]);
   });
+});
+
+test("an edge calls no scheduler, and one file makes the context that it needs", () => {
+  for (const file of ["transitions", "ending", "deadlines"])
+    expect(codeOf(`${COMPONENT}/edges/${file}.ts`)).not.toMatch(/scheduler|\brun(?:After|At)\b/);
+  const makes = (file: string) =>
+    /: Effects = \{|as (?:unknown as )?EdgeCtx\b/.test(codeOf(`${COMPONENT}/${file}`));
+  expect(files.filter(makes)).toEqual(["edges/applyEffects.ts"]);
 });
 
 test("a registered function has a name of its own", () => {

@@ -16,6 +16,7 @@ import {
 } from "../shared/index.js";
 import { mutation } from "./_generated/server.js";
 import { configureQueue } from "./manage/control.js";
+import { withEffects } from "./edges/applyEffects.js";
 import { declareQueue, findQueue } from "./rows/queues.js";
 
 /**
@@ -29,7 +30,7 @@ export const update = mutation({
     if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) {
       // Before the first enqueue: that one declares the other fields.
       const declared = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
-      await declareQueue(ctx, declared, Date.now());
+      await withEffects(ctx, {}, (ctx) => declareQueue(ctx, declared));
     }
     const overrides: QueueOverrides = {
       ...(maxParallelism === undefined ? {} : { maxParallelism }),

@@ -35,6 +35,9 @@ import {
 import { api, internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { Report } from "./attempts/report.js";
+import type { MutationCtx } from "./_generated/server.js";
+import { withEffects } from "./edges/applyEffects.js";
+import type { EdgeCtx } from "./rows/effects.js";
 import componentSchema from "./schema.js";
 
 /** The app lives in the component's own tables here, so that tests can read all of them; it adds one. */
@@ -162,6 +165,14 @@ export class World {
 
   async all<Table extends keyof typeof schema.tables>(table: Table) {
     return await this.t.run((ctx) => ctx.db.query(table).collect());
+  }
+
+  /** A step that moves jobs by edges, with their effects. */
+  async step<Result>(
+    run: (ctx: EdgeCtx) => Promise<Result>,
+    step: Parameters<typeof withEffects>[1] = {},
+  ): Promise<Result> {
+    return await this.t.run((ctx) => withEffects(ctx as unknown as MutationCtx, step, run));
   }
 
   /** Moves the clock, and lets everything that falls due run at its time. */

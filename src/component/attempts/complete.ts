@@ -22,6 +22,7 @@ import {
   type Places,
 } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { oweAll, tellAll } from "../edges/callbacks.js";
 import { askedOf } from "../rows/cancels.js";
 import {
@@ -79,22 +80,12 @@ export async function complete(
     return { ...holder.reply, jobs, ...(await beat(ctx, holder, args.held)) };
   }
 
-  const recorded = await recordAll(ctx, holder, args.finished, now);
-  let current: Holder = { ...holder, leases: recorded.leases };
-  if (args.deferCallbacks === true) {
-    await oweAll(ctx, recorded.owed);
-  } else if (recorded.owed.length > 0) {
-    await keepLeases(ctx.db, holder, recorded.leases, now);
-    await tellAll(ctx, recorded.owed);
-    current = (await ctx.db.get("holders", holder._id))!;
-  }
-  const besideCallbacks = args.deferCallbacks !== true && recorded.owed.length > 0;
+  const { answers, current, besideCallbacks } = await record(ctx, holder, args, now);
   const claimed =
     request === undefined
       ? undefined
       : await takeJobs(ctx, current, args.n, request, now, { besideCallbacks });
 
-  const { answers } = recorded;
   const closed = await closeCall(
     ctx.db,
     current,
@@ -111,6 +102,24 @@ export async function complete(
   const others = await beat(ctx, current, args.held);
   if (claimed === undefined) return { answers, jobs: [], ...others };
   return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...fleetIn(claimed), ...others };
+}
+
+/** Records the outcomes and runs the callbacks. `current`: the row of the session, as these have left it. */
+async function record(
+  ctx: MutationCtx,
+  holder: Holder,
+  { finished, deferCallbacks = false }: { finished: Finished[]; deferCallbacks?: boolean },
+  now: number,
+): Promise<{ answers: Answer[]; current: Holder; besideCallbacks: boolean }> {
+  const deliver = deferCallbacks ? oweAll : tellAll;
+  const recorded = await withEffects(ctx, { now, byHolder: true, deliver }, async (ctx) => {
+    const { answers, leases } = await recordAll(ctx, holder, finished);
+    const besideCallbacks = !deferCallbacks && ctx.effects.callbacks.length > 0;
+    if (besideCallbacks) await keepLeases(ctx.db, holder, leases, now);
+    return { answers, besideCallbacks, current: { ...holder, leases } };
+  });
+  if (!recorded.besideCallbacks) return recorded;
+  return { ...recorded, current: (await ctx.db.get("holders", holder._id))! };
 }
 
 /**

@@ -12,12 +12,11 @@ import { v } from "convex/values";
 import { checkLeases, checkName, vFinished, type Finished } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import { internalMutation, type MutationCtx } from "../_generated/server.js";
-import { oweAll } from "../edges/callbacks.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { keepOthers, sessionOf } from "../rows/sessions.js";
 import { findJob } from "../rows/jobs.js";
 import { recordAll } from "./recording.js";
 import { holderOf, judgeLease } from "./report.js";
-import { ensureCounted } from "../count/rollUp.js";
 import { authorize } from "../rows/tokens.js";
 
 export async function completeLater(
@@ -41,16 +40,8 @@ export const recordLate = internalMutation({
   handler: async (ctx, { token, session, finished }): Promise<null> => {
     const holder = await sessionOf(ctx.db, session);
     if (holder?.token !== token) return null;
-    const now = Date.now();
-    const { leases, owed } = await recordAll(ctx, holder, [finished], now);
-    await oweAll(ctx, owed);
-    const over = holder.leases.filter((held) => !leases.includes(held));
-    if (over.length > 0) await keepOthers(ctx.db, holder, leases);
-    await ensureCounted(
-      ctx,
-      over.map(({ id }) => id),
-      now,
-    );
+    const { leases } = await withEffects(ctx, {}, (ctx) => recordAll(ctx, holder, [finished]));
+    if (leases.length < holder.leases.length) await keepOthers(ctx.db, holder, leases);
     return null;
   },
 });

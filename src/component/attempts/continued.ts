@@ -21,10 +21,10 @@ import {
   internalMutation,
   type DatabaseReader,
   type DatabaseWriter,
-  type MutationCtx,
 } from "../_generated/server.js";
-import type { Owed } from "../edges/callbacks.js";
-import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import { withEffects } from "../edges/applyEffects.js";
+import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
+import { getQueue, type Queue } from "../rows/queues.js";
 import { enqueueJobs } from "../enter/enqueue.js";
 import { effective, recordOutcome } from "./outcomes.js";
 import { checkQuota, countWrites } from "../rows/quotas.js";
@@ -34,26 +34,29 @@ export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
 
 /** As `recordOutcome`, and enqueues the jobs to follow if the outcome is recorded as it was reported. */
 export async function recordContinued(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
+  queue: Queue,
   job: Doc<"jobs">,
   outcome: Outcome,
   continued: Continued,
-  now: number,
-  dues: Dues,
-): Promise<Owed[]> {
+): Promise<void> {
+  const { now, byHolder, effects } = ctx;
   try {
     const token = await tokenOf(ctx.db, job);
     const following =
       token === null ? continued : await permitted(ctx.db, token, job, continued, now);
-    const args = { job: job._id, outcome, continued: following, ofWorker: token !== null, now };
-    return await ctx.runMutation(internal.attempts.continued.recordFollowing, args);
+    const args = { job: job._id, outcome, continued: following, ofWorker: token !== null };
+    const callbacks: PendingCallback[] = await ctx.runMutation(
+      internal.attempts.continued.recordFollowing,
+      { ...args, byHolder, now },
+    );
+    effects.callbacks.push(...callbacks);
   } catch (error) {
     const refused: Outcome = {
       kind: "failed",
       error: `The jobs that it was to be continued with were refused, so that its outcome (${outcome.kind}) was not recorded: ${textOf(error)}`,
     };
-    const owed = await recordOutcome(ctx, job, refused, now, dues);
-    return owed === null ? [] : [owed];
+    await recordOutcome(ctx, queue, job, refused);
   }
 }
 
@@ -90,29 +93,27 @@ async function permitted(
   }));
 }
 
+/** Returns the callbacks: they are run at the end of the step that this is a part of. */
 export const recordFollowing = internalMutation({
   args: {
     job: v.id("jobs"),
     outcome: vOutcome,
     continued: vFinished.fields.continued,
     ofWorker: v.optional(v.boolean()),
+    byHolder: v.boolean(),
     now: v.number(),
   },
   returns: v.array(v.object(owedFields)),
-  handler: async (ctx, { job: id, outcome, continued = [], ofWorker, now }): Promise<Owed[]> => {
-    const job = (await ctx.db.get("jobs", id))!;
-    const stands = effective(job, outcome) === outcome;
-    // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
-    const dues: Dues = new Map();
-    const own = await recordOutcome(ctx, job, outcome, now, dues);
-    await ensureDues(ctx, dues, now);
-    const owed = own === null ? [] : [own];
-    if (!stands) return owed;
-    for (const { queue, jobs } of continued) {
-      owed.push(...(await enqueueJobs(ctx, queue, jobs, now, ofWorker)).owed);
-    }
-    return owed;
-  },
+  handler: (ctx, { job: id, outcome, continued = [], ofWorker, byHolder, now }) =>
+    withEffects(ctx, { now, byHolder }, async (ctx): Promise<PendingCallback[]> => {
+      const job = (await ctx.db.get("jobs", id))!;
+      const stands = effective(job, outcome) === outcome;
+      // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
+      await recordOutcome(ctx, await getQueue(ctx.db, job.queue), job, outcome);
+      for (const { queue, jobs } of stands ? continued : [])
+        await enqueueJobs(ctx, queue, jobs, ofWorker);
+      return ctx.effects.callbacks.splice(0);
+    }),
 });
 
 function textOf(error: unknown): string {

@@ -2,24 +2,19 @@
  * What becomes of an attempt that failed: its worker said so, or it ran too long. Whoever ends such an attempt comes here,
  * so that a failure is a failure wherever it is found.
  *
- * Reads for real: what the job has of its own, its key. Writes: the job, its key; inserts into `attempts`. That somebody
- * comes for a job which is tried again is its caller's to see to, once for all that it ends.
+ * Reads for real: what the job has of its own, its key. Writes: the job, its key; inserts into `attempts`.
  */
 import {
   backoffMs,
   jittered,
   RUN_AT_FUTURE_MAX_MS,
   TRACE_MAX_BYTES,
-  type FinishedStatus,
   type Retry,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
 import { recordAttempt } from "./attemptRows.js";
-import { isResultOwed, type Owed } from "../edges/callbacks.js";
-import { addDue, type Dues } from "../edges/dispatcher.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { endAtDeadline, hasReachedDeadline, isBeyondDeadline } from "../edges/deadlines.js";
-import { endJob, toTell } from "../edges/ending.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { log } from "../rows/log.js";
 import { cutError, noted } from "../rows/payloads.js";
@@ -39,18 +34,14 @@ export interface Failure {
   timedOut?: boolean;
 }
 
-/**
- * Ends an attempt that failed. Returns whom to tell, if the job has ended with it or has come round. What is tried again is
- * among `dues`, which the caller sees to.
- */
+/** Ends an attempt that failed: the job is tried again, comes round, or ends with it. */
 export async function failAttempt(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
   failure: Failure,
-  now: number,
-  dues: Dues,
-): Promise<Owed | null> {
+): Promise<void> {
+  const { now } = ctx;
   const { retry, compat, timeoutMs } = await rulesOf(ctx.db, queue, job);
   const failures = (job.failures ?? 0) + 1;
   const fatal = failure.retryable === false;
@@ -66,63 +57,14 @@ export async function failAttempt(
     (isTriedAgain && isBeyondDeadline(job, dueAt)) ||
     (failure.timedOut === true && hasReachedDeadline(job, timeoutMs, now));
   logFailure(queue, job, failure, isOutOfTime || (!isTriedAgain && !goesRound));
-  if (isOutOfTime) return (await endAtDeadline(ctx, queue, job, now, failure.error)).owed;
-  if (isTriedAgain) {
-    await backOff(ctx.db, job, failure.error, dueAt);
-    addDue(dues, queue.name, dueAt);
-    return null;
-  }
-  if (goesRound) return await failRound(ctx, queue, job, failure.error, now, dues);
+  if (isOutOfTime) return await endAtDeadline(ctx, queue, job, failure.error);
+  if (isTriedAgain) return void (await backOff(ctx, job, failure.error, dueAt));
+  if (goesRound) return void (await comeRound(ctx, job, queue, { error: failure.error }));
   // A work pool's `onComplete` may compare the text with what the function threw.
   const note = compat === "workpool" ? null : whyOver(retry, failures, fatal);
   const error = noted(failure.error, note);
-  const ended = failure.timedOut
-    ? await timeOut(ctx.db, job, error, now, { failed: true })
-    : await fail(ctx.db, job, error, now);
-  return await endJob(ctx, queue, ended);
-}
-
-/** A failed round of a circular job: it goes to the end of the ring like one that succeeded. */
-async function failRound(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Doc<"jobs">,
-  error: string,
-  now: number,
-  dues: Dues,
-): Promise<Owed | null> {
-  const moved = await goRound(ctx, queue, job, { error }, now, dues);
-  return await tellRound(ctx, queue, job, moved, "failed");
-}
-
-/** To the end of the ring, at once or after a rest. */
-export async function goRound(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Doc<"jobs">,
-  round: Parameters<typeof comeRound>[3],
-  now: number,
-  dues: Dues,
-): Promise<Doc<"jobs">> {
-  const { restMs } = queue.config;
-  const dueAt = restMs > 0 ? now + restMs : null;
-  const keepResult = "result" in round && (await isResultOwed(ctx.db, job));
-  const moved = await comeRound(ctx, job, queue, round, { now, dueAt, keepResult });
-  if (dueAt !== null) addDue(dues, queue.name, dueAt);
-  return moved;
-}
-
-/** The app is told of every round. The job no longer names the worker of the round that is over. */
-export async function tellRound(
-  ctx: MutationCtx,
-  queue: Queue,
-  before: Doc<"jobs">,
-  after: Doc<"jobs">,
-  status: FinishedStatus,
-): Promise<Owed | null> {
-  const { worker } = before;
-  const told = { ...after, ...(worker === undefined ? {} : { worker }) };
-  return await toTell(ctx, queue, told, status);
+  if (failure.timedOut) await timeOut(ctx, job, queue, error, { failed: true });
+  else await fail(ctx, job, queue, error);
 }
 
 function waitMs(retry: Retry, failures: number, asked: number | undefined): number {

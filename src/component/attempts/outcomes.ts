@@ -12,44 +12,36 @@
 import type { Value } from "convex/values";
 import { RUN_AT_FUTURE_MAX_MS, type Outcome } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { recordAttempt } from "./attemptRows.js";
 import { recordBlocked } from "./blocked.js";
 import { forgetAsked } from "../rows/cancels.js";
-import type { Owed } from "../edges/callbacks.js";
 import { endAtDeadline, isBeyondDeadline } from "../edges/deadlines.js";
-import { addDue, type Dues } from "../edges/dispatcher.js";
-import { endJob } from "../edges/ending.js";
-import { failAttempt, goRound, tellRound } from "./failing.js";
+import { failAttempt } from "./failing.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { logEnded } from "../rows/log.js";
 import { store, whyNotStorable } from "../rows/payloads.js";
-import { getQueue, type Queue } from "../rows/queues.js";
-import { release, snooze, stop, succeed } from "../edges/transitions.js";
+import type { Queue } from "../rows/queues.js";
+import { comeRound, release, snooze, stop, succeed } from "../edges/transitions.js";
 
-/**
- * Moves a job along the edge of its attempt's outcome. Returns whom to tell, if anybody. What is put off is among `dues`,
- * which the caller sees to. `known` is its queue, if read.
- */
+/** Moves a job along the edge of its attempt's outcome. */
 export async function recordOutcome(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
+  queue: Queue,
   job: Doc<"jobs">,
   reported: Outcome,
-  now: number,
-  dues: Dues,
-  known?: Queue,
-): Promise<Owed | null> {
-  const queue = known ?? (await getQueue(ctx.db, job.queue));
+): Promise<void> {
+  const { now } = ctx;
   if (job.cancelRequestedAt !== undefined) await forgetAsked(ctx.db, job._id);
   const isFailure = await staysFailure(ctx, queue, job, reported);
   const outcome = isFailure ? sound(reported) : effective(job, reported);
   switch (outcome.kind) {
     case "canceled":
-      return await stopJob(ctx, queue, job, now);
+      return await stopJob(ctx, queue, job);
     case "succeeded":
-      return await recordResult(ctx, queue, job, (outcome.result ?? null) as Value, now, dues);
+      return await recordResult(ctx, queue, job, (outcome.result ?? null) as Value);
     case "failed":
-      return await failAttempt(ctx, queue, job, outcome, now, dues);
+      return await failAttempt(ctx, queue, job, outcome);
     case "snoozed": {
       const dueAt = now + outcome.runAfter;
       if (outcome.blocked !== undefined) {
@@ -60,18 +52,16 @@ export async function recordOutcome(
           { ...outcome, kind: outcome.blocked },
           now,
         );
-        if (failure !== null) return await failAttempt(ctx, queue, job, failure, now, dues);
+        if (failure !== null) return await failAttempt(ctx, queue, job, failure);
       } else await recordAttempt(ctx.db, job, "snoozed", now);
-      if (isBeyondDeadline(job, dueAt)) return (await endAtDeadline(ctx, queue, job, now)).owed;
-      await snooze(ctx.db, job, dueAt);
-      addDue(dues, queue.name, dueAt);
-      return null;
+      if (isBeyondDeadline(job, dueAt)) return await endAtDeadline(ctx, queue, job);
+      await snooze(ctx, job, dueAt);
+      return;
     }
     case "released":
       await recordAttempt(ctx.db, job, "released", now);
-      if (isBeyondDeadline(job, now)) return (await endAtDeadline(ctx, queue, job, now)).owed;
+      if (isBeyondDeadline(job, now)) return await endAtDeadline(ctx, queue, job);
       await release(ctx, job, queue, { unacknowledged: false });
-      return null;
   }
 }
 
@@ -90,7 +80,7 @@ export function effective(job: Doc<"jobs">, reported: Outcome): Outcome {
  * apps that move from that package distinguish the two by it.
  */
 async function staysFailure(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
   reported: Outcome,
@@ -102,31 +92,24 @@ async function staysFailure(
 }
 
 /** Ends a job that somebody no longer wants, once its attempt has ended. */
-export async function stopJob(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Doc<"jobs">,
-  now: number,
-): Promise<Owed | null> {
-  await recordAttempt(ctx.db, job, "canceled", now, job.cancelReason);
-  return await endJob(ctx, queue, await stop(ctx.db, job, now));
+export async function stopJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<void> {
+  await recordAttempt(ctx.db, job, "canceled", ctx.now, job.cancelReason);
+  await stop(ctx, job, queue);
 }
 
 async function recordResult(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
   result: Value,
-  now: number,
-  dues: Dues,
-): Promise<Owed | null> {
-  // A circular job that somebody wants to end has had its last round.
+): Promise<void> {
+  // A circular job of which a cancel is asked for has had its last round.
   if (!queue.config.circular || job.cancelRequestedAt !== undefined) {
-    return await endJob(ctx, queue, await succeed(ctx.db, job, result, now));
+    await succeed(ctx, job, queue, result);
+    return;
   }
-  logEnded(queue.config, "roundSucceeded", job, now);
-  const moved = await goRound(ctx, queue, job, { result: await store(ctx.db, result) }, now, dues);
-  return await tellRound(ctx, queue, job, moved, "succeeded");
+  logEnded(queue.config, "roundSucceeded", job, ctx.now);
+  await comeRound(ctx, job, queue, { result: await store(ctx.db, result) });
 }
 
 /** The outcome as far as it can be recorded; an impossible one is a failure that states the reason. */

@@ -8,13 +8,12 @@
  */
 import { isMismatch, type Answer, type Finished, type Outcome } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import type { DatabaseReader, MutationCtx } from "../_generated/server.js";
+import type { DatabaseReader } from "../_generated/server.js";
 import { findAttempt } from "./attemptRows.js";
 import { recordMismatch } from "./blocked.js";
-import type { Owed } from "../edges/callbacks.js";
 import { forgetAsked } from "../rows/cancels.js";
 import { recordContinued } from "./continued.js";
-import { ensureDues, type Dues } from "../edges/dispatcher.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { findLease, type HeldLease, type Holder } from "../rows/sessions.js";
 import { findJob } from "../rows/jobs.js";
 import { recordOutcome } from "./outcomes.js";
@@ -24,43 +23,22 @@ interface Recorded {
   answers: Answer[];
   /** The holder's remaining leases. */
   leases: HeldLease[];
-  owed: Owed[];
-}
-
-/** Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. */
-export async function recordAll(
-  ctx: MutationCtx,
-  holder: Holder,
-  finished: readonly Finished[],
-  now: number,
-): Promise<Recorded> {
-  const dues: Dues = new Map();
-  const recorded = await recordPart(ctx, holder, finished, now, { dues });
-  await ensureDues(ctx, dues, now);
-  return recorded;
-}
-
-/** A part of what one call reports. */
-interface Part {
-  /** What is put off is added to these, to which the caller sees once for its whole call. */
-  dues: Dues;
-  /** Read by this transaction: for all of a call, a queue is as the call found it. */
-  queue?: Queue;
 }
 
 /** Of a holder as much as it takes to know its leases. */
 export type Holding = Pick<Holder, "_id" | "leases" | "lane">;
 
-/** The same, of a call that has more to record. */
-export async function recordPart(
-  ctx: MutationCtx,
+/**
+ * Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. `queue`: read by this
+ * transaction. For all of a call, a queue is as the call found it.
+ */
+export async function recordAll(
+  ctx: EdgeCtx,
   holder: Holding,
   finished: readonly Finished[],
-  now: number,
-  { dues, queue }: Part,
+  queue?: Queue,
 ): Promise<Recorded> {
   const answers: Answer[] = [];
-  const owed: Owed[] = [];
   let leases = holder.leases;
   const rows = await rowsOf(ctx.db, holder, finished);
   const queues = new Map(queue === undefined ? [] : [[queue.name, queue]]);
@@ -86,14 +64,14 @@ export async function recordPart(
     // A lane's jobs are of one queue: one read of its events in a call.
     if (!isMismatched && holder.lane !== undefined && isMismatchOf(outcome)) {
       isMismatched = true;
-      await recordMismatch(ctx, job, outcome.error, now);
+      await recordMismatch(ctx, job, outcome.error, ctx.now);
     }
-    owed.push(...(await recordOne(ctx, of, job, said, now, dues)));
+    await recordOne(ctx, of, job, said);
     // What it goes on with may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }
-  return { answers, leases, owed };
+  return { answers, leases };
 }
 
 /**
@@ -127,19 +105,16 @@ async function rowsOf(
 }
 
 async function recordOne(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
   { outcome: said, fits, continued: following = [] }: Finished,
-  now: number,
-  dues: Dues,
-): Promise<Owed[]> {
+): Promise<void> {
   const isForeign = said.kind === "succeeded" && fits?.includes(job.queue) === false;
   const outcome = isForeign ? foreign(job, fits) : said;
   const continued = isForeign ? [] : following;
-  if (continued.length > 0) return await recordContinued(ctx, job, outcome, continued, now, dues);
-  const owed = await recordOutcome(ctx, job, outcome, now, dues, queue);
-  return owed === null ? [] : [owed];
+  if (continued.length > 0) await recordContinued(ctx, queue, job, outcome, continued);
+  else await recordOutcome(ctx, queue, job, outcome);
 }
 
 function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
@@ -150,7 +125,7 @@ function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
 
 /** The answer for a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
 async function answerUnheld(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   holder: Holding,
   { id, attempt, outcome }: Finished,
 ): Promise<Answer["answer"]> {

@@ -8,7 +8,7 @@
  */
 import { checkLeases, LEASES_MAX, type Answer, type Finished } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { owe } from "../edges/callbacks.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { recordAll } from "./recording.js";
 import { findHolder, keepLeases } from "../rows/sessions.js";
 import { authorize } from "../rows/tokens.js";
@@ -26,8 +26,10 @@ export async function takeBack(
       answers: args.finished.map(({ id, attempt }) => ({ id, attempt, answer: "leaseLost" })),
     };
   }
-  const { answers, leases, owed } = await recordAll(ctx, holder, args.finished, now);
-  for (const one of owed) await owe(ctx, one);
+  const step = { now, byHolder: true };
+  const { answers, leases } = await withEffects(ctx, step, (ctx) =>
+    recordAll(ctx, holder, args.finished),
+  );
   await keepLeases(ctx.db, holder, leases, now);
   return { answers };
 }

@@ -18,7 +18,7 @@ import {
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type PrivateCursor } from "../rows/cursors.js";
-import { isOutOfTime } from "../edges/startDeadlines.js";
+import { isOutOfTime } from "../edges/deadlines.js";
 import {
   fleetOf,
   larger,

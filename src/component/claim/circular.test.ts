@@ -42,7 +42,7 @@ interface Line {
 /** Pauses or resumes one item, by the edges themselves. */
 async function setPaused(world: World, id: string, paused: boolean): Promise<void> {
   const job = await world.job(id);
-  await world.t.run(async (ctx) => {
+  await world.step(async (ctx) => {
     if (paused) await pause(ctx.db, job);
     else await resume(ctx, job, await getQueue(ctx.db, "tiles"));
   });

@@ -50,6 +50,7 @@ import {
 import { keepsOrder, readNamed } from "./named.js";
 import { offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { declareQueue, type Queue } from "../rows/queues.js";
 import { ensureUpkeep } from "../count/rollUp.js";
 import { enterSession } from "../rows/tokenSessions.js";
@@ -215,10 +216,9 @@ export async function takeJobs(
 ): Promise<Claimed> {
   const named = await readNamed(ctx.db, request.named ?? [], request.queues);
   const wanted = new Set([...named.map(({ queue }) => queue), ...lookedIn(request)]);
-  const declared = await Promise.all(
-    request.queues
-      .filter(({ name }) => wanted.has(name))
-      .map((queue) => declareQueue(ctx, queue, now)),
+  const of = request.queues.filter(({ name }) => wanted.has(name));
+  const declared = await withEffects(ctx, { now }, (ctx) =>
+    Promise.all(of.map((queue) => declareQueue(ctx, queue))),
   );
   const open = new Map(
     declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),

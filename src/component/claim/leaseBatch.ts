@@ -12,6 +12,7 @@ import {
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withinDeadline } from "../edges/deadlines.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { endOutOfTime } from "../edges/startDeadlines.js";
 import { rulesOf, type Rules } from "../rows/jobRules.js";
 import type { HeldLease, Holder } from "../rows/sessions.js";
@@ -109,7 +110,7 @@ export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Prom
       basket.isTooLong = true;
       return;
     case "fail":
-      await endOutOfTime(ctx, queue, job, now, now);
+      await withEffects(ctx, { now, byHolder: true }, (ctx) => endOutOfTime(ctx, queue, job, now));
       basket.hasEnded = true;
       basket.dealtWith.add(job._id);
       return;

@@ -23,7 +23,7 @@
  * of its last end.
  */
 import type { FunctionHandle } from "convex/server";
-import { v, type ObjectType, type Value } from "convex/values";
+import { v, type Value } from "convex/values";
 import {
   errorText,
   backoffMs,
@@ -46,10 +46,8 @@ import { internalMutation, type DatabaseReader, type MutationCtx } from "../_gen
 import { logAlways } from "../rows/log.js";
 import { cutError, discard, load } from "../rows/payloads.js";
 import { owedFields } from "../rows/stored.js";
+import type { PendingCallback } from "../rows/effects.js";
 import { ensureSweep } from "../loops/timers.js";
-
-/** One call of `onComplete` that is to be made. */
-export type Owed = ObjectType<typeof owedFields>;
 
 // --- In the transaction that finishes the job ----------------------------------------------------
 
@@ -57,8 +55,8 @@ export type Owed = ObjectType<typeof owedFields>;
  * Delivers these outcomes: the first eight now, the rest alone and at once. The app's code runs in here, so the caller
  * repeats its earlier reads.
  */
-export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
-  const later: Owed[] = [];
+export async function tellAll(ctx: MutationCtx, owed: readonly PendingCallback[]): Promise<void> {
+  const later: PendingCallback[] = [];
   for (const one of owed) {
     const isOver = owed.indexOf(one) >= CALLBACKS_INLINE_MAX || !(await hasRoom(ctx));
     if (isOver) later.push(one);
@@ -69,7 +67,7 @@ export async function tellAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<
   if (owed.length > 1) for (const one of owed) await discardForgotten(ctx, one);
 }
 
-async function tell(ctx: MutationCtx, owed: Owed): Promise<void> {
+async function tell(ctx: MutationCtx, owed: PendingCallback): Promise<void> {
   const before = await lastOwed(ctx.db, owed);
   if (before !== null) return await oweBehind(ctx, before, owed);
   try {
@@ -99,7 +97,7 @@ export const runCallback = internalMutation({
 });
 
 /** Records that all of these are still to be told. For who ends many jobs, whose callbacks must not stop each other. */
-export async function oweAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<void> {
+export async function oweAll(ctx: MutationCtx, owed: readonly PendingCallback[]): Promise<void> {
   for (const one of owed) await owe(ctx, one);
 }
 
@@ -109,7 +107,7 @@ export async function oweAll(ctx: MutationCtx, owed: readonly Owed[]): Promise<v
  */
 export async function owe(
   ctx: MutationCtx,
-  owed: Owed,
+  owed: PendingCallback,
   failed?: { error: string; delayMs: number },
 ): Promise<void> {
   // A callback that was tried inline had no other before it.
@@ -122,11 +120,15 @@ export async function owe(
 }
 
 /** Records an end that is told when the one before it has been: nothing is planned for it until then. */
-async function oweBehind(ctx: MutationCtx, before: Doc<"callbacks">, owed: Owed): Promise<void> {
+async function oweBehind(
+  ctx: MutationCtx,
+  before: Doc<"callbacks">,
+  owed: PendingCallback,
+): Promise<void> {
   await ctx.db.patch("callbacks", before._id, { next: await insertOwed(ctx, owed) });
 }
 
-async function insertOwed(ctx: MutationCtx, owed: Owed & { error?: string }) {
+async function insertOwed(ctx: MutationCtx, owed: PendingCallback & { error?: string }) {
   const row = { ...owed, state: "owed" as const, tries: 0, dueAt: Infinity };
   return await ctx.db.insert("callbacks", row);
 }
@@ -134,7 +136,7 @@ async function insertOwed(ctx: MutationCtx, owed: Owed & { error?: string }) {
 /** The last end of the same job that is still owed. A job that ends for the first time has none, and costs no read. */
 async function lastOwed(
   db: DatabaseReader,
-  { job, again }: Owed,
+  { job, again }: PendingCallback,
 ): Promise<Doc<"callbacks"> | null> {
   if (again !== true) return null;
   return await db
@@ -285,7 +287,10 @@ async function lastTry(ctx: MutationCtx, row: Doc<"callbacks">): Promise<LastTry
 }
 
 /** A job that was retried in the meantime has let go of the result that was told here: nobody else will delete it. */
-async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promise<void> {
+async function discardForgotten(
+  ctx: MutationCtx,
+  { job, outcome }: PendingCallback,
+): Promise<void> {
   if (outcome.status !== "succeeded" || "inline" in outcome.result) return;
   const { result } = outcome;
   const there = await ctx.db.get("jobs", job);
@@ -297,7 +302,7 @@ async function discardForgotten(ctx: MutationCtx, { job, outcome }: Owed): Promi
 
 // --- The call itself -----------------------------------------------------------------------------
 
-async function call(ctx: MutationCtx, owed: Owed): Promise<void> {
+async function call(ctx: MutationCtx, owed: PendingCallback): Promise<void> {
   const job = await ctx.db.get("jobs", owed.job);
   // The job has been deleted, and its payload with it: its deleter does not want the callback.
   if (job === null) return;
@@ -324,7 +329,10 @@ async function contextOf(ctx: MutationCtx, { context }: Doc<"jobs">): Promise<{ 
   return context === undefined ? {} : { context: await load(ctx.db, context) };
 }
 
-async function readOutcome(ctx: MutationCtx, outcome: Owed["outcome"]): Promise<FinalOutcome> {
+async function readOutcome(
+  ctx: MutationCtx,
+  outcome: PendingCallback["outcome"],
+): Promise<FinalOutcome> {
   if (outcome.status !== "succeeded") return outcome;
   return { status: "succeeded", result: await load(ctx.db, outcome.result) };
 }

@@ -7,9 +7,7 @@
  * Reads for real: as `endJob`. Writes: the job, as `endJob`.
  */
 import type { Doc } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
-import type { Owed } from "./callbacks.js";
-import { endJob } from "./ending.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { log } from "../rows/log.js";
 import { noted } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
@@ -23,6 +21,20 @@ const SLACK_MS = 1_000;
 /** Whether no attempt of the job may begin at this instant. */
 export function isBeyondDeadline({ deadline }: Pick<Job, "deadline">, at: number): boolean {
   return deadline !== undefined && (deadline.isPassed === true || deadline.at <= at);
+}
+
+/** Whether the job's time is over and it was never begun. */
+export function isExpired(job: Doc<"jobs">, now: number): boolean {
+  return (job.expiresAt ?? Infinity) <= now && job.attempt === 0 && isWaiting(job);
+}
+
+/** Whether a job that waits has no time left: it has expired, or its deadline has passed. */
+export function isOutOfTime(job: Doc<"jobs">, now: number): boolean {
+  return isExpired(job, now) || (isWaiting(job) && isBeyondDeadline(job, now));
+}
+
+function isWaiting({ status }: Doc<"jobs">): boolean {
+  return status === "scheduled" || status === "pending";
 }
 
 /** Whether an attempt that ran too long was bounded by its job's deadline, and not by its own rule. */
@@ -48,22 +60,20 @@ export function withinDeadline(
 
 /** Ends a job at its deadline, whether it waits or runs. `failure`: of its last attempt, if that has failed. */
 export async function endAtDeadline(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Job,
-  now: number,
   failure?: string,
-): Promise<{ ended: Job; owed: Owed | null }> {
+): Promise<void> {
   const { ms = 0 } = job.deadline ?? {};
   const rule = `it had ${ms} ms from its enqueue on (deadlineMs)`;
   const error =
     failure === undefined
       ? `The job did not end in time: ${rule}.`
       : noted(failure, `not retried, since ${rule}`);
-  const ended = await timeOut(ctx.db, job, error, now, {
+  await timeOut(ctx, job, queue, error, {
     failed: failure !== undefined,
     code: "deadlineExceeded",
   });
   log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
-  return { ended, owed: await endJob(ctx, queue, ended) };
 }

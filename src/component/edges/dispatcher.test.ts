@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ORDER_PAUSED, pendingOrder, PROMOTE_MAX, ROUTES_MAX } from "../../shared/index.js";
+import { getQueue } from "../rows/queues.js";
 import { newWorld, type World } from "../setup.test.js";
 import { alarms, pass, promoted, ringOf, schedule } from "./scheduled.test.js";
 import { cancel } from "./transitions.js";
@@ -58,8 +59,9 @@ describe("a job that is due later", () => {
   test("that was canceled leaves an alarm that goes at its time, and does nothing", async () => {
     const world = await newWorld();
     const [id] = await schedule(world, [Date.now() + 1_000]);
-    await world.t.run(async (ctx) => {
-      await cancel(ctx.db, (await ctx.db.get("jobs", id!))!, Date.now());
+    await world.step(async (ctx) => {
+      const queue = await getQueue(ctx.db, "tiles");
+      await cancel(ctx, (await ctx.db.get("jobs", id!))!, queue);
     });
     await pass(world, 1_200);
     expect(await world.status(id!)).toMatchObject({ status: "canceled" });

@@ -1,7 +1,7 @@
 /**
  * The dispatcher: makes jobs claimable when they fall due.
  *
- * Whoever makes a job `scheduled` makes sure, in the same transaction, of the alarm of the segment in which it is due. The
+ * A transaction that makes a job `scheduled` arms the alarm of the segment in which it is due, where there is none. The
  * alarm rings at the segment's end and promotes what lies in it, in batches. It is bounded by its own segment and never by
  * the clock: that of another machine may be ahead or behind.
  *
@@ -31,37 +31,13 @@ import { recordEvent } from "../rows/events.js";
 import { log } from "../rows/log.js";
 import { findQueue, getQueue, type Queue } from "../rows/queues.js";
 import { placesOf } from "../rows/routes.js";
-import { defineSegmentLoop, ensureSegments, type SegmentAlarm } from "../loops/segments.js";
+import { defineSegmentLoop, type SegmentAlarm } from "../loops/segments.js";
+import type { EdgeCtx } from "../rows/effects.js";
+import { withEffects } from "./applyEffects.js";
 import { postpone, promote } from "./transitions.js";
 
 /** Rows asked for where none is expected: dead index entries are walked about as many at a time. */
 const EMPTY_ROWS = 64;
-
-/** Makes sure that jobs which are due at these instants will be made claimable. To be called with each such job. */
-export async function ensureDispatch(
-  ctx: MutationCtx,
-  queue: string,
-  dueAt: number | readonly number[],
-  now: number,
-): Promise<void> {
-  await ensureSegments(ctx, "dispatcher", queue, typeof dueAt === "number" ? [dueAt] : dueAt, now);
-}
-
-/**
- * When the postponed jobs of one call fall due, by queue: ensured once for all of them, since jobs of one segment share
- * its alarm.
- */
-export type Dues = Map<string, number[]>;
-
-export function addDue(dues: Dues, queue: string, dueAt: number): void {
-  dues.set(queue, [...(dues.get(queue) ?? []), dueAt]);
-}
-
-/** The same for all of them. Such a call may take long, and lets alarms be that are about to ring. */
-export async function ensureDues(ctx: MutationCtx, dues: Dues, now: number): Promise<void> {
-  for (const [queue, ats] of dues)
-    await ensureSegments(ctx, "dispatcher", queue, ats, now, { isLong: true });
-}
 
 export const promoteDue = defineSegmentLoop({ kind: "dispatcher", run: promoteBatch });
 
@@ -83,8 +59,10 @@ async function promoteBatch(ctx: MutationCtx, alarm: SegmentAlarm, now: number):
   const after: Place | null = row.position?.after ?? null;
   const jobs = await jobsOf(ctx.db, alarm, after, Math.max(1, max));
   const failed = max === 0 ? jobs.map((job) => ({ job, error: "The dispatcher failed." })) : [];
-  if (max > 0) failed.push(...(await promoteAll(ctx, queue, jobs)));
-  await putOff(ctx, queue, failed, now);
+  await withEffects(ctx, { now }, async (ctx) => {
+    if (max > 0) failed.push(...(await promoteAll(ctx, queue, jobs)));
+    await putOff(ctx, queue, failed);
+  });
   const next = await goOn(
     ctx,
     alarm,
@@ -100,7 +78,7 @@ interface Failed {
 }
 
 /** Promotes each, and returns those that could not be: an edge that throws has written nothing of its job. */
-async function promoteAll(ctx: MutationCtx, queue: Queue, jobs: Doc<"jobs">[]): Promise<Failed[]> {
+async function promoteAll(ctx: EdgeCtx, queue: Queue, jobs: Doc<"jobs">[]): Promise<Failed[]> {
   const failed: Failed[] = [];
   for (const job of jobs) {
     try {
@@ -114,17 +92,10 @@ async function promoteAll(ctx: MutationCtx, queue: Queue, jobs: Doc<"jobs">[]): 
 }
 
 /** Jobs that cannot be promoted are tried again later. They must stop neither the others nor the alarm. */
-async function putOff(
-  ctx: MutationCtx,
-  queue: Queue,
-  failed: Failed[],
-  now: number,
-): Promise<void> {
+async function putOff(ctx: EdgeCtx, queue: Queue, failed: Failed[]): Promise<void> {
   const [first] = failed;
   if (first === undefined) return;
-  const dueAt = now + POSTPONE_MS;
-  for (const { job } of failed) await postpone(ctx.db, job, dueAt);
-  await ensureDispatch(ctx, queue.name, dueAt, now);
+  for (const { job } of failed) await postpone(ctx, job, ctx.now + POSTPONE_MS);
   const message =
     `${failed.length} jobs could not be made claimable, and are tried again in ${POSTPONE_MS / 60_000} minutes; ` +
     `the first of them: ${first.error}`;

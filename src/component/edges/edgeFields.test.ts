@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { bandsOf, FAILED_BY_MAX, ORDER_PAUSED, type QueueConfig } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { queueOf, type Queue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
 import * as transitions from "./transitions.js";
@@ -12,13 +12,13 @@ type Fields = { [Field in keyof Omit<Job, "_id" | "_creationTime">]?: Job[Field]
 
 /** The job as it is after the edge, from a row with these fields. The transaction is rolled back. */
 async function moved(
-  edge: (ctx: MutationCtx, job: Job, queue: Queue) => Promise<Job>,
+  edge: (ctx: EdgeCtx, job: Job, queue: Queue) => Promise<Job>,
   fields: Fields,
   config: Partial<QueueConfig> = {},
 ): Promise<Job> {
   const world = await newWorld(config);
   const id = await world.enqueue();
-  const walked = world.t.run(async (ctx) => {
+  const walked = world.step(async (ctx) => {
     const queue = queueOf((await ctx.db.query("queues").first())!);
     await ctx.db.patch("jobs", id, fields as Partial<Job>);
     await edge(ctx, (await ctx.db.get("jobs", id))!, queue);
@@ -50,7 +50,7 @@ describe("counts", () => {
       { ...running, releases: n, unacknowledged: n },
     );
     expect(release).toMatchObject({ releases: expected, unacknowledged: expected });
-    const snooze = await moved(({ db }, job) => transitions.snooze(db, job, NOW), {
+    const snooze = await moved((ctx, job) => transitions.snooze(ctx, job, NOW), {
       ...running,
       releases: n,
     });
@@ -71,7 +71,7 @@ describe("counts", () => {
     const before = ["a", "b", "c", "d"];
     expect(before).toHaveLength(FAILED_BY_MAX);
     const fail = (worker: string | undefined, failedBy: string[] | undefined) =>
-      moved(({ db }, job) => transitions.fail(db, job, "boom", NOW), {
+      moved((ctx, job, queue) => transitions.fail(ctx, job, queue, "boom"), {
         ...running,
         worker,
         failedBy,
@@ -88,8 +88,8 @@ describe("ends", () => {
   test("a job that runs out of time has the code that was given, or none", async () => {
     const end = (code?: "deadlineExceeded") =>
       moved(
-        ({ db }, job) =>
-          transitions.timeOut(db, job, "late", NOW, code === undefined ? {} : { code }),
+        (ctx, job, queue) =>
+          transitions.timeOut(ctx, job, queue, "late", code === undefined ? {} : { code }),
         running,
       );
     expect(await end("deadlineExceeded")).toMatchObject({
@@ -101,7 +101,7 @@ describe("ends", () => {
 
   test("a cancel keeps its reason, and one without a reason has none", async () => {
     const cancel = (reason?: string) =>
-      moved(({ db }, job) => transitions.cancel(db, job, NOW, reason), {});
+      moved((ctx, job, queue) => transitions.cancel(ctx, job, queue, reason), {});
     expect(await cancel("no longer needed")).toMatchObject({ cancelReason: "no longer needed" });
     expect(await cancel()).not.toHaveProperty("cancelReason");
   });
@@ -125,19 +125,16 @@ describe("ends", () => {
   test.each([
     ["replaces the result that lies apart", false, 0],
     ["keeps it where a callback still needs it", true, 1],
-  ] as const)("a round %s", async (_, keepResult, left) => {
+  ] as const)("a round %s", async (_, isOwed, left) => {
     let results: number | undefined;
-    const edge = async (ctx: MutationCtx, job: Job, queue: Queue) => {
+    const edge = async (ctx: EdgeCtx, job: Job, queue: Queue) => {
       const row = await ctx.db.insert("payloads", { value: "large" });
+      const result = { row, bytes: 5 };
+      const outcome = { status: "succeeded" as const, result };
+      const owed = { job: job._id, handle: "", attempt: 1, outcome, tries: 0, dueAt: NOW };
+      if (isOwed) await ctx.db.insert("callbacks", { ...owed, state: "owed" });
       const round = { result: { inline: 1 } };
-      const options = { now: NOW, dueAt: null, keepResult };
-      await transitions.comeRound(
-        ctx,
-        { ...job, result: { row, bytes: 5 } },
-        queue,
-        round,
-        options,
-      );
+      await transitions.comeRound(ctx, { ...job, result }, queue, round);
       results = (await ctx.db.query("payloads").collect()).filter(({ _id }) => _id === row).length;
       return job;
     };

@@ -4,7 +4,7 @@
  * these. A search only picks jobs for which the predicate is then evaluated. Pure.
  */
 import type { Doc } from "../_generated/dataModel.js";
-import { isOutOfTime } from "./startDeadlines.js";
+import { isOutOfTime } from "./deadlines.js";
 import type { Rules } from "../rows/jobRules.js";
 import { allows, costOf, type Offer } from "../rows/conditions.js";
 import { timeoutOf } from "../rows/processTime.js";

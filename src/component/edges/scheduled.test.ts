@@ -2,7 +2,6 @@
 import { expect, test, vi } from "vitest";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import { ensureDispatch } from "./dispatcher.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld, type World } from "../setup.test.js";
 import { insertJob, type NewFields } from "./transitions.js";
@@ -14,14 +13,12 @@ export async function schedule(
   fields: Partial<NewFields> = {},
 ): Promise<Id<"jobs">[]> {
   if ((await world.all("queues")).length === 0) await world.enqueue();
-  return await world.t.run(async (ctx) => {
+  return await world.step(async (ctx) => {
     const queue = (await findQueue(ctx.db, "tiles"))!;
-    const now = Date.now();
-    await ensureDispatch(ctx, "tiles", dueAts, now);
     const ids: Id<"jobs">[] = [];
     for (const dueAt of dueAts) {
-      const all = { payload: { inline: dueAt }, enqueuedAt: now, ...fields };
-      ids.push(await insertJob(ctx, queue, all, { dueAt, isAlone: false }));
+      const all = { payload: { inline: dueAt }, enqueuedAt: ctx.now, ...fields };
+      ids.push(await insertJob(ctx, queue, all, dueAt));
     }
     return ids;
   });

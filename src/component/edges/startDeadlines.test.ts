@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
-import { ensureExpiry, expireJob, isExpired } from "./startDeadlines.js";
+import { isExpired } from "./deadlines.js";
+import { addExpiry, expireJob } from "./startDeadlines.js";
 import { readLine } from "../claim/lines.test.js";
 import { getQueue } from "../rows/queues.js";
 import { alarms, pass } from "./scheduled.test.js";
@@ -12,10 +13,9 @@ import { cancel, retry } from "./transitions.js";
 async function expiring(world: World, ms: number): Promise<Id<"jobs">> {
   const id = await world.enqueue();
   const expiresAt = Date.now() + ms;
-  await world.t.run(async (ctx) => {
+  await world.step(async (ctx) => {
     await ctx.db.patch("jobs", id, { expiresAt });
-    await ctx.db.insert("expiries", { queue: "tiles", at: expiresAt, job: id });
-    await ensureExpiry(ctx, "tiles", expiresAt, Date.now());
+    await addExpiry(ctx, "tiles", id, expiresAt);
   });
   return id;
 }
@@ -83,12 +83,12 @@ describe("a job that was begun does not expire", () => {
     await worker.complete([succeeded(job!)]);
     const canceled = await expiring(world, 1_000);
     const again = await expiring(world, 1_000);
-    await world.t.run(async (ctx) => {
+    await world.step(async (ctx) => {
       const queue = await getQueue(ctx.db, "tiles");
       const row = async (id: Id<"jobs">) => (await ctx.db.get("jobs", id))!;
-      await cancel(ctx.db, await row(canceled), Date.now());
-      const expired = await expireJob(ctx, queue, await row(again), Date.now());
-      await retry(ctx, expired, queue, { keepResult: false });
+      await cancel(ctx, await row(canceled), queue);
+      await expireJob(ctx, queue, await row(again));
+      await retry(ctx, await row(again), queue, { keepResult: false });
     });
     await pass(world, 2_100);
     expect(await world.status(ended)).toMatchObject({ status: "succeeded" });
@@ -144,10 +144,9 @@ test("a job that expires while it is not due yet has ended too, with the count t
   const world = await newWorld();
   const id = await world.enqueue(1, { runAfter: 60_000 });
   const expiresAt = Date.now() + 1_000;
-  await world.t.run(async (ctx) => {
+  await world.step(async (ctx) => {
     await ctx.db.patch("jobs", id, { expiresAt });
-    await ctx.db.insert("expiries", { queue: "tiles", at: expiresAt, job: id });
-    await ensureExpiry(ctx, "tiles", expiresAt, Date.now());
+    await addExpiry(ctx, "tiles", id, expiresAt);
   });
   await pass(world, 2_100);
   expect(await world.status(id)).toMatchObject({ status: "failed" });

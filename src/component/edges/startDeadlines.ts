@@ -18,75 +18,47 @@ import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "../_generated/server.js";
 import type { Next } from "../loops/loop.js";
-import { owe } from "./callbacks.js";
-import { endAtDeadline, isBeyondDeadline } from "./deadlines.js";
+import { withEffects } from "./applyEffects.js";
+import { endAtDeadline, isBeyondDeadline, isExpired, isOutOfTime } from "./deadlines.js";
 import { passDeadline } from "../rows/jobNotes.js";
-import { endJob } from "./ending.js";
 import { recordEvent } from "../rows/events.js";
 import { log } from "../rows/log.js";
 import { getQueue, type Queue } from "../rows/queues.js";
-import { ensureUpkeep } from "../count/rollUp.js";
-import { defineSegmentLoop, ensureSegments, type SegmentAlarm } from "../loops/segments.js";
+import type { EdgeCtx } from "../rows/effects.js";
+import { defineSegmentLoop, type SegmentAlarm } from "../loops/segments.js";
 import { expire } from "./transitions.js";
 
-/** Ensures the alarm for jobs that expire then. Each has, or is about to have, its row of `expiries`. */
-export async function ensureExpiry(
-  ctx: MutationCtx,
+/** Notes that the job is out of time at that instant, if it still waits then. */
+export async function addExpiry(
+  { db, effects }: EdgeCtx,
   queue: string,
-  at: number | readonly number[],
-  now: number,
+  job: Id<"jobs">,
+  at: number,
 ): Promise<void> {
-  await ensureSegments(ctx, "expiry", queue, typeof at === "number" ? [at] : at, now);
+  await db.insert("expiries", { queue, at, job });
+  effects.dueTimes.push({ kind: "expiry", queue, at, isNew: true });
 }
 
-/** Whether the job's time is over and it was never begun. */
-export function isExpired(job: Doc<"jobs">, now: number): boolean {
-  return job.expiresAt !== undefined && job.expiresAt <= now && mayExpire(job);
-}
-
-/** Whether a job that waits has no time left: it has expired, or its deadline has passed. */
-export function isOutOfTime(job: Doc<"jobs">, now: number): boolean {
-  return isExpired(job, now) || (isWaiting(job) && isBeyondDeadline(job, now));
-}
-
-function isWaiting({ status }: Doc<"jobs">): boolean {
-  return status === "scheduled" || status === "pending";
-}
-
-/** Ends a job that is out of time at that instant. Its `onComplete` is called in a transaction of its own. */
+/** Ends a job that is out of time at that instant. */
 export async function endOutOfTime(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
   at: number,
-  now: number,
-): Promise<Doc<"jobs">> {
-  if (isExpired(job, at)) return await expireJob(ctx, queue, job, now);
-  const { ended, owed } = await endAtDeadline(ctx, queue, job, now);
-  if (owed !== null) await owe(ctx, owed);
-  return ended;
+): Promise<void> {
+  if (isExpired(job, at)) await expireJob(ctx, queue, job);
+  else await endAtDeadline(ctx, queue, job);
 }
 
-function mayExpire(job: Doc<"jobs">): boolean {
-  return job.attempt === 0 && isWaiting(job);
-}
-
-/** Fails a job that nobody began in time. Whoever is to be told is told alone: a callback that throws holds up nobody. */
-export async function expireJob(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Doc<"jobs">,
-  now: number,
-): Promise<Doc<"jobs">> {
+/** Fails a job of which no attempt began in time. */
+export async function expireJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<void> {
+  const { now } = ctx;
   const { expiresAt = now, enqueuedAt } = job;
   const error =
     `The job expired: nobody began it within ${Math.round(expiresAt - enqueuedAt)} ms (expiresAfterMs), and it was ` +
     `${Math.max(0, Math.round(now - expiresAt))} ms past that when it was given up.`;
-  const ended = await expire(ctx.db, job, error, now);
-  const owed = await endJob(ctx, queue, ended);
+  await expire(ctx, job, queue, error);
   log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
-  if (owed !== null) await owe(ctx, owed);
-  return ended;
 }
 
 export const endExpired = defineSegmentLoop({ kind: "expiry", run: expireBatch });
@@ -109,13 +81,16 @@ async function expireBatch(
   const begun = new Set(
     await ctx.runQuery(internal.edges.startDeadlines.findBegun, args, { useStaleSnapshot: true }),
   );
-  for (const expiry of rows) {
-    await ctx.db.delete("expiries", expiry._id);
-    if (begun.has(expiry.job)) continue;
-    if (max === 0) await complain(ctx, expiry);
-    else await expireOne(ctx, queue, expiry, end, now);
-  }
-  if (rows.length > 0) await ensureUpkeep(ctx, name, now);
+  // A callback that throws must hold up no other job.
+  await withEffects(ctx, { now }, async (ctx) => {
+    for (const expiry of rows) {
+      await ctx.db.delete("expiries", expiry._id);
+      if (begun.has(expiry.job)) continue;
+      if (max === 0) await complain(ctx, expiry);
+      else await expireOne(ctx, queue, expiry, end);
+    }
+    if (rows.length > 0) ctx.effects.toCount.add(name);
+  });
   if (rows.length < count) return "gone";
   return max === 0 ? { at: now, failures: 0 } : { at: now };
 }
@@ -142,17 +117,16 @@ export const findBegun = internalQuery({
  * before the deadline, and gives the job back after this one, retries.
  */
 async function expireOne(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   { job: id }: Doc<"expiries">,
   end: number,
-  now: number,
 ): Promise<void> {
   const job = await ctx.db.get("jobs", id);
   if (job === null) return;
   // By the segment: a clock that is behind says that there is time left, and nothing would come again.
-  const at = Math.max(end, now);
-  if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);
+  const at = Math.max(end, ctx.now);
+  if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);
   else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);
 }
 

@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { EDGES, mayMove, STATUSES, type Edge, type Status } from "../../shared/index.js";
+import {
+  EDGES,
+  isFinished,
+  mayMove,
+  STATUSES,
+  type Edge,
+  type Status,
+} from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
+import type { EdgeCtx, Effects } from "../rows/effects.js";
 import { queueOf, type Queue } from "../rows/queues.js";
-import { failed, newWorld, released, succeeded, type World } from "../setup.test.js";
+import { failed, newToldWorld, newWorld, released, succeeded, type World } from "../setup.test.js";
 import * as transitions from "./transitions.js";
 
 describe("a job's life, by the calls that move it", () => {
@@ -84,7 +92,7 @@ describe("edges that a status does not have", () => {
     async (edge, status) => {
       const world = await newWorld();
       const id = await world.enqueue();
-      const walked = world.t.run(async (ctx) => {
+      const walked = world.step(async (ctx) => {
         const queue = queueOf((await ctx.db.query("queues").first())!);
         await ctx.db.patch("jobs", id, { status });
         await walk(ctx, edge, (await ctx.db.get("jobs", id))!, queue);
@@ -99,59 +107,80 @@ describe("edges that a status does not have", () => {
   );
 });
 
+describe("the effects of an edge", () => {
+  test.each(Object.keys(EDGES) as Edge[])("%s", async (edge) => {
+    const world = await newToldWorld({ push: true });
+    const id = await world.enqueue();
+    const status = STATUSES.find((one) => mayMove(edge, one))!;
+    let effects: Effects | undefined;
+    const walked = world.step(async (ctx) => {
+      effects = ctx.effects;
+      const queue = queueOf((await ctx.db.query("queues").first())!);
+      await ctx.db.patch("jobs", id, { status });
+      await walk(ctx, edge, (await ctx.db.get("jobs", id))!, queue);
+      throw new Verdict(status);
+    });
+    await expect(walked).rejects.toThrow(Verdict);
+    const { to } = EDGES[edge];
+    const isRound = edge === "comeRound" || edge === "rest";
+    const { wakes, dueTimes, callbacks, toCount } = effects!;
+    expect([...wakes.values()].flatMap(({ ofJobs }) => ofJobs.map(({ job }) => job))).toEqual(
+      to === "pending" && edge !== "pause" ? [id] : [],
+    );
+    expect(dueTimes.map(({ kind, queue }) => `${kind} of ${queue}`)).toEqual(
+      to === "scheduled" ? ["dispatcher of tiles"] : [],
+    );
+    expect(callbacks.map(({ job }) => job)).toEqual(isFinished(to) || isRound ? [id] : []);
+    expect([...toCount]).toEqual(isFinished(to) ? ["tiles"] : []);
+  });
+});
+
 class Verdict extends Error {
   constructor(readonly moved: Status) {
     super(moved);
   }
 }
 
-async function walk(ctx: MutationCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
+async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
   const holder = { _id: (await anyHolder(ctx))._id, name: "a" };
-  const { db } = ctx;
-  const now = Date.now();
+  const { db, now } = ctx;
   const dueAt = now + 1_000;
-  const round = { now, keepResult: false };
+  const resting = { ...queue, config: { ...queue.config, restMs: 1_000 } };
   switch (edge) {
     case "promote":
       return await transitions.promote(ctx, job, queue);
     case "postpone":
-      return await transitions.postpone(db, job, dueAt);
+      return await transitions.postpone(ctx, job, dueAt);
     case "pause":
       return await transitions.pause(db, job);
     case "resume":
       return await transitions.resume(ctx, job, queue);
     case "comeRound":
-      return await transitions.comeRound(
-        ctx,
-        job,
-        queue,
-        { error: "x" },
-        { ...round, dueAt: null },
-      );
+      return await transitions.comeRound(ctx, job, queue, { error: "x" });
     case "rest":
-      return await transitions.comeRound(ctx, job, queue, { error: "x" }, { ...round, dueAt });
+      return await transitions.comeRound(ctx, job, resting, { error: "x" });
     case "backOff":
-      return await transitions.backOff(db, job, "boom", dueAt);
+      return await transitions.backOff(ctx, job, "boom", dueAt);
     case "snooze":
-      return await transitions.snooze(db, job, dueAt);
+      return await transitions.snooze(ctx, job, dueAt);
     case "stop":
-      return await transitions.stop(db, job, now);
+      return await transitions.stop(ctx, job, queue);
     case "expire":
-      return await transitions.expire(db, job, "too late", now);
+      return await transitions.expire(ctx, job, queue, "too late");
     case "claim":
       return await transitions.lease(db, job, holder, now);
     case "succeed":
-      return await transitions.succeed(db, job, null, now);
+      return await transitions.succeed(ctx, job, queue, null);
     case "fail":
-      return await transitions.fail(db, job, "boom", now);
+      return await transitions.fail(ctx, job, queue, "boom");
     case "release":
       return await transitions.release(ctx, job, queue, { unacknowledged: false });
     case "reset":
       return await transitions.reset(ctx, job, queue);
     case "timeOut":
-      return await transitions.timeOut(db, job, "lost", now);
+      return await transitions.timeOut(ctx, job, queue, "lost");
     case "cancel":
-      return await transitions.cancel(db, job, now);
+      return await transitions.cancel(ctx, job, queue);
     case "retry":
       return await transitions.retry(ctx, job, queue, { keepResult: false });
   }

@@ -2,8 +2,8 @@
  * The edges of a job's life, one function each: the only writer of `jobs`, but for `jobNotes.ts`, which writes notes
  * that are no edges.
  *
- * An edge changes the job's row and its payload's. Its caller takes the job out of its holder's row, or puts it in. Keys,
- * attempts, callbacks and alarms are of `ending.ts` and `dispatcher.ts`.
+ * An edge changes the job's row and its payload's, and adds its effects: the wake of a job that becomes claimable, the due time
+ * of one that is put off, and as `ending.ts` of one that ends. Its caller takes the job out of its holder's row, or puts it in.
  *
  * All write `seq: commitTs`. Cursors rest on it: a row that becomes claimable has a greater `seq` than any seen before.
  */
@@ -21,11 +21,14 @@ import {
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseWriter, MutationCtx } from "../_generated/server.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { cutError, discard, store, type Stored } from "../rows/payloads.js";
-import type { Queue } from "../rows/queues.js";
+import { wakesOf, type Queue } from "../rows/queues.js";
 import { ensureRoute } from "../rows/routes.js";
-import { needsWake, wakeFor } from "./wakes.js";
+import { isResultOwed } from "./callbacks.js";
+import { callbacksOf, endJob } from "./ending.js";
+import { needsWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
@@ -56,10 +59,10 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
 
 /** (new) → `pending`, or `scheduled` where it is due later. Inserts only: two enqueues never conflict. */
 export async function insertJob(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   fields: NewFields,
-  { dueAt, isAlone }: { dueAt: number | null; isAlone: boolean },
+  dueAt: number | null,
 ): Promise<Id<"jobs">> {
   const place =
     dueAt === null
@@ -74,14 +77,23 @@ export async function insertJob(
     queue: name,
     seq: ctx.db.vars.commitTs,
   });
-  const scheduled = wake === null ? null : await wakeFor(ctx, queue, id, wake, { isAlone });
-  if (scheduled !== null && isAlone)
-    await ctx.db.patch("jobs", id, { wake: scheduled, seq: ctx.db.vars.commitTs });
+  if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: id, wake, isNew: true });
+  if (dueAt !== null)
+    ctx.effects.dueTimes.push({ kind: "dispatcher", queue: name, at: dueAt, isNew: true });
   return id;
 }
 
+/** The end of {@link insertJob}, in the same transaction: the job names its wake. */
+export async function nameWake(
+  db: DatabaseWriter,
+  job: Id<"jobs">,
+  wake: Id<"_scheduled_functions">,
+): Promise<void> {
+  await db.patch("jobs", job, { wake, seq: db.vars.commitTs });
+}
+
 /** `scheduled` → `pending`: it has fallen due. */
-export async function promote(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+export async function promote(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   const came = (await isBack(ctx.db, queue, job)) ? "back" : "new";
   return await move(ctx.db, job, "promote", await pendingPlace(ctx, queue, job, came));
 }
@@ -96,8 +108,8 @@ async function isBack(db: DatabaseWriter, queue: Queue, job: Job): Promise<boole
 }
 
 /** `scheduled` → `scheduled`, until `dueAt`: it could not be promoted. */
-export async function postpone(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
-  return await move(db, job, "postpone", { order: dueAt });
+export async function postpone(ctx: EdgeCtx, job: Job, dueAt: number): Promise<Job> {
+  return await putOff(ctx, job, "postpone", dueAt);
 }
 
 /** `pending` → `pending`, out of the range that claims read. */
@@ -106,7 +118,7 @@ export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
 }
 
 /** `pending` → `pending`, to the end of its line. */
-export async function resume(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+export async function resume(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   const came = job.attempt > 0 && !queue.config.circular ? "back" : "new";
   const place = await pendingPlace(ctx, queue, { ...job, paused: false }, came);
   return await move(ctx.db, job, "resume", { ...place, paused: undefined });
@@ -128,16 +140,10 @@ export async function lease(
 }
 
 /** `running` → `succeeded`. The result must have been found storable. */
-export async function succeed(
-  db: DatabaseWriter,
-  job: Job,
-  result: Value,
-  now: number,
-): Promise<Job> {
-  return await move(db, job, "succeed", {
+export async function succeed(ctx: EdgeCtx, job: Job, queue: Queue, result: Value): Promise<Job> {
+  return await end(ctx, job, queue, "succeed", {
     ...askedNoMore,
-    result: await store(db, result),
-    finishedAt: now,
+    result: await store(ctx.db, result),
   });
 }
 
@@ -145,17 +151,13 @@ export async function succeed(
 export type Round = { result: Stored } | { error: string };
 
 /**
- * `running` → `pending`, at the end of the ring; or `scheduled`, where the queue lets its items rest until `dueAt`.
- * `keepResult`: somebody who has still to be told the result before this one will delete it.
+ * `running` → `pending`, at the end of the ring; or `scheduled`, where the queue lets its items rest. The app is told of every
+ * round. A result before this one that is still owed to a callback is deleted with that.
  */
-export async function comeRound(
-  ctx: MutationCtx,
-  job: Job,
-  queue: Queue,
-  round: Round,
-  { now, dueAt, keepResult }: { now: number; dueAt: number | null; keepResult: boolean },
-): Promise<Job> {
-  if ("result" in round && !keepResult) await discard(ctx, job.result);
+export async function comeRound(ctx: EdgeCtx, job: Job, queue: Queue, round: Round): Promise<Job> {
+  const { now } = ctx;
+  const { restMs } = queue.config;
+  if ("result" in round && !(await isResultOwed(ctx.db, job))) await discard(ctx, job.result);
   const changes: Changes = {
     ...unheld,
     rounds: (job.rounds ?? 0) + 1,
@@ -168,34 +170,35 @@ export async function comeRound(
       ? { result: round.result, failures: undefined, error: undefined, failedBy: undefined }
       : { ...failedOnce(job, round.error) }),
   };
-  if (dueAt !== null) return await move(ctx.db, job, "rest", { ...changes, order: dueAt });
   const worked = { ...job, rounds: changes.rounds! };
-  const place = await pendingPlace(ctx, queue, worked, "new");
-  return await move(ctx.db, job, "comeRound", { ...changes, ...place });
+  const moved =
+    restMs > 0
+      ? await putOff(ctx, job, "rest", now + restMs, changes)
+      : await move(ctx.db, job, "comeRound", {
+          ...changes,
+          ...(await pendingPlace(ctx, queue, worked, "new")),
+        });
+  // The row no longer names the worker of the round that is over.
+  const { worker } = job;
+  const told = { ...moved, ...(worker === undefined ? {} : { worker }) };
+  const status = "result" in round ? "succeeded" : "failed";
+  ctx.effects.callbacks.push(...(await callbacksOf(ctx, queue, told, status)));
+  return moved;
 }
 
 /** `running` → `failed`. */
-export async function fail(db: DatabaseWriter, job: Job, error: string, now: number): Promise<Job> {
-  return await move(db, job, "fail", {
-    ...askedNoMore,
-    ...failedOnce(job, error),
-    finishedAt: now,
-  });
+export async function fail(ctx: EdgeCtx, job: Job, queue: Queue, error: string): Promise<Job> {
+  return await end(ctx, job, queue, "fail", { ...askedNoMore, ...failedOnce(job, error) });
 }
 
 /** `running` → `scheduled`: it failed, or ran too long, and is tried again at `dueAt`. */
-export async function backOff(
-  db: DatabaseWriter,
-  job: Job,
-  error: string,
-  dueAt: number,
-): Promise<Job> {
-  return await move(db, job, "backOff", { ...unheld, ...failedOnce(job, error), order: dueAt });
+export async function backOff(ctx: EdgeCtx, job: Job, error: string, dueAt: number): Promise<Job> {
+  return await putOff(ctx, job, "backOff", dueAt, { ...unheld, ...failedOnce(job, error) });
 }
 
 /** `running` → `pending`: its holder gave it back, or, `unacknowledged`, never learnt that it had it. */
 export async function release(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   job: Job,
   queue: Queue,
   { unacknowledged }: { unacknowledged: boolean },
@@ -208,16 +211,15 @@ export async function release(
 }
 
 /** `running` → `scheduled`: its holder gave it back until `dueAt`. */
-export async function snooze(db: DatabaseWriter, job: Job, dueAt: number): Promise<Job> {
-  return await move(db, job, "snooze", {
+export async function snooze(ctx: EdgeCtx, job: Job, dueAt: number): Promise<Job> {
+  return await putOff(ctx, job, "snooze", dueAt, {
     ...unheld,
     releases: (job.releases ?? 0) + 1,
-    order: dueAt,
   });
 }
 
 /** `running` → `pending`: its holder vanished, and a reset is left. */
-export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<Job> {
+export async function reset(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   const place = await backInLine(ctx, queue, job);
   return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
 }
@@ -227,50 +229,35 @@ export async function reset(ctx: MutationCtx, job: Job, queue: Queue): Promise<J
  * any job that has not ended: its deadline has passed.
  */
 export async function timeOut(
-  db: DatabaseWriter,
+  ctx: EdgeCtx,
   job: Job,
+  queue: Queue,
   error: string,
-  now: number,
   { failed = false, code }: { failed?: boolean; code?: "deadlineExceeded" } = {},
 ): Promise<Job> {
   const changes = {
     ...(failed ? failedOnce(job, error) : { error: cutError(error) }),
     ...(code === undefined ? {} : { code }),
   };
-  return await move(db, job, "timeOut", { ...askedNoMore, ...changes, finishedAt: now });
+  return await end(ctx, job, queue, "timeOut", { ...askedNoMore, ...changes });
 }
 
 /** `running` → `canceled`: somebody asked for it, and its holder has stopped, failed or vanished. */
-export async function stop(db: DatabaseWriter, job: Job, now: number): Promise<Job> {
-  return await move(db, job, "stop", {
-    cancelRequestedAt: undefined,
-    paused: undefined,
-    finishedAt: now,
-  });
+export async function stop(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
+  return await end(ctx, job, queue, "stop", { cancelRequestedAt: undefined, paused: undefined });
 }
 
 /** `pending` or `scheduled` → `canceled`. */
-export async function cancel(
-  db: DatabaseWriter,
-  job: Job,
-  now: number,
-  reason?: string,
-): Promise<Job> {
-  return await move(db, job, "cancel", {
+export async function cancel(ctx: EdgeCtx, job: Job, queue: Queue, reason?: string): Promise<Job> {
+  return await end(ctx, job, queue, "cancel", {
     ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
     paused: undefined,
-    finishedAt: now,
   });
 }
 
 /** `pending` or `scheduled` → `failed`: nobody began in time. */
-export async function expire(
-  db: DatabaseWriter,
-  job: Job,
-  error: string,
-  now: number,
-): Promise<Job> {
-  return await move(db, job, "expire", { error, paused: undefined, finishedAt: now });
+export async function expire(ctx: EdgeCtx, job: Job, queue: Queue, error: string): Promise<Job> {
+  return await end(ctx, job, queue, "expire", { error, paused: undefined });
 }
 
 /**
@@ -278,7 +265,7 @@ export async function expire(
  * for the attempt of today. `keepResult`: a callback that has still to receive the old result will delete it.
  */
 export async function retry(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   job: Job,
   queue: Queue,
   { keepResult, deadline }: { keepResult: boolean; deadline?: Job["deadline"] },
@@ -325,20 +312,20 @@ function failedOnce(job: Job, error: string): Changes {
 }
 
 /** What every return to `pending` writes: the band of returned jobs, before new ones. */
-async function backInLine(ctx: MutationCtx, queue: Queue, job: Job): Promise<Changes> {
+async function backInLine(ctx: EdgeCtx, queue: Queue, job: Job): Promise<Changes> {
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
 }
 
-/** The place of a job that becomes claimable again. Sees to it that somebody looks. */
+/** The place of a job that becomes claimable again. Adds the wake that it needs. */
 async function pendingPlace(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Job,
   came: "new" | "back",
 ): Promise<{ order: number; shard: number }> {
   const place = await placeFor(ctx, queue, job, came);
   const wake = await needsWake(ctx, queue, job, place);
-  if (wake !== null) await wakeFor(ctx, queue, job._id, wake);
+  if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });
   return place;
 }
 
@@ -357,6 +344,31 @@ async function placeFor(
   const route = await ensureRoute(ctx, queue, job, came);
   const shard = placeOf(route, Math.floor(Math.random() * shards));
   return { order: goesFirst ? first : second, shard };
+}
+
+/** An edge into `scheduled`: the alarm of its segment must come for the job. */
+async function putOff(
+  ctx: EdgeCtx,
+  job: Job,
+  edge: Edge,
+  dueAt: number,
+  changes: Changes = {},
+): Promise<Job> {
+  ctx.effects.dueTimes.push({ kind: "dispatcher", queue: job.queue, at: dueAt });
+  return await move(ctx.db, job, edge, { ...changes, order: dueAt });
+}
+
+/** An edge into a finished status. */
+async function end(
+  ctx: EdgeCtx,
+  job: Job,
+  queue: Queue,
+  edge: Edge,
+  changes: Changes,
+): Promise<Job> {
+  const ended = await move(ctx.db, job, edge, { ...changes, finishedAt: ctx.now });
+  await endJob(ctx, queue, ended);
+  return ended;
 }
 
 /**

@@ -17,9 +17,11 @@ import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
 import { mayRunInside } from "./mayTake.js";
+import { nameWake } from "./transitions.js";
 import { lookOffers, mayGoOutside } from "../index/outsideWorkers.js";
 import type { Offer } from "../rows/conditions.js";
-import { wakeBlindly, type Queue } from "../rows/queues.js";
+import type { EdgeCtx, QueueWakes, Wake } from "../rows/effects.js";
+import { wakesOf, type Queue } from "../rows/queues.js";
 
 export type Gate = Doc<"gates">;
 
@@ -54,30 +56,23 @@ export const isGuarded = internalQuery({
 });
 
 /**
- * Which wake a job needs:
- *
- * - `now`: no worker outside is there, and it takes whatever waits
- * - `apart`: some are, none of which may take this job
- * - `later`: it is left to them first
- */
-export type Wake = "now" | "apart" | "later";
-
-/**
- * Which wake a job that is about to become claimable in this place needs; `null` for none. To be asked before it is written:
+ * The wake that a job needs which is about to become claimable in this place; `null` for none. To be asked before it is written:
  * a thousand calls of `enqueue` in one mutation must not schedule as many.
  */
 export async function needsWake(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   job: Asked,
   place: { order: number; shard: number },
 ): Promise<Wake | null> {
-  if (!queue.config.push || queue.isPaused || queue.isWoken || place.order === ORDER_PAUSED)
-    return null;
+  if (!queue.config.push || queue.isPaused || place.order === ORDER_PAUSED) return null;
   if (!mayRunInside(job)) return null;
+  const wakes = wakesOf(ctx.effects, queue);
+  wakes.claimable += 1;
+  if (wakes.isSettled) return null;
   const here = { ...place, seq: ctx.db.vars.commitTs };
-  if (queue.config.fallbackAfterMs > 0) return await sharedWake(ctx, queue, job, here);
-  queue.isWoken = true;
+  if (queue.config.fallbackAfterMs > 0) return await sharedWake(ctx, wakes, job, here);
+  wakes.isSettled = true;
   if (await hasCome(ctx.db, queue.name, here)) return null;
   return (await isLookedAfter(ctx, queue)) ? null : "now";
 }
@@ -85,23 +80,21 @@ export async function needsWake(
 /** The same for a queue with jobs that are left to workers outside first: a transaction may need one of each kind. */
 async function sharedWake(
   ctx: MutationCtx,
-  queue: Queue,
+  wakes: QueueWakes,
   job: Asked,
   here: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
 ): Promise<Wake | null> {
-  if (queue.wakes === undefined && (await isLookedAfter(ctx, queue))) {
-    queue.isWoken = true;
+  const { queue, ofJobs } = wakes;
+  if (wakes.offers === undefined && (await isLookedAfter(ctx, queue))) {
+    wakes.isSettled = true;
     return null;
   }
-  queue.wakes ??= { offers: await lookOffers(ctx, queue.name), kinds: new Set() };
-  const { offers, kinds } = queue.wakes;
+  const offers = (wakes.offers ??= await lookOffers(ctx, queue.name));
   const wake = wakeOf(offers, job);
-  if (kinds.has(wake)) return null;
+  if (ofJobs.some((one) => one.wake === wake)) return null;
   const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
   // On a wake of another call only jobs in its place rely: a claim that calls it off looks there.
-  if (come.some((other) => wakeOf(offers, other) === wake)) return null;
-  kinds.add(wake);
-  return wake;
+  return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
 }
 
 type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
@@ -156,22 +149,26 @@ async function comeWith(
 }
 
 /**
- * Schedules a wake for a job, and what this transaction makes claimable beside it. It begins after this commit: the job it
- * reads for real, the others it finds, and comes again where its look is older than this commit. `isAlone`: nothing else comes
- * by it, but what the transaction's other calls put in the same place.
+ * Schedules the wakes of a queue. The wake of a job, and of the jobs that this transaction makes claimable beside it, begins
+ * after this commit: it reads that job for real, finds the rest, and comes again where its snapshot is older than this commit.
+ *
+ * `isAlone`: the call has made no other job claimable; another call of the transaction may have, in the same place. Such a job
+ * that is left to workers outside first names its wake: a claim that takes the job calls it off.
  */
-export async function wakeFor(
+export async function scheduleWakes(
   ctx: MutationCtx,
-  { name, config }: Queue,
-  job: Id<"jobs">,
-  wake: Wake,
-  { isAlone }: { isAlone: boolean } = { isAlone: false },
-): Promise<Id<"_scheduled_functions">> {
-  const dueAt = Date.now() + (wake === "later" ? config.fallbackAfterMs : 0);
-  const alone = isAlone ? { isAlone } : {};
-  const apart = wake === "apart" ? { isApart: true } : {};
-  const args = { queue: name, job, dueAt, ...alone, ...apart };
-  return await ctx.scheduler.runAt(dueAt, internal.push.wake.wake, args);
+  { queue, isBlind, claimable, ofJobs }: QueueWakes,
+): Promise<void> {
+  if (isBlind) await wakeBlindly(ctx.scheduler, queue);
+  for (const { job, wake, isNew } of ofJobs) {
+    const dueAt = Date.now() + (wake === "later" ? queue.config.fallbackAfterMs : 0);
+    const isAlone = isNew && claimable === 1;
+    const alone = isAlone ? { isAlone } : {};
+    const apart = wake === "apart" ? { isApart: true } : {};
+    const args = { queue: queue.name, job, dueAt, ...alone, ...apart };
+    const scheduled = await ctx.scheduler.runAt(dueAt, internal.push.wake.wake, args);
+    if (isAlone && wake === "later") await nameWake(ctx.db, job, scheduled);
+  }
 }
 
 /**
@@ -238,4 +235,18 @@ export async function quieten(ctx: MutationCtx, gate: Gate | null, queue: Queue)
   const vain = gate?.isVain === true ? { isVain: true } : {};
   await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
   await wakeBlindly(ctx.scheduler, queue);
+}
+
+/**
+ * A wake that begins after this commit, and so sees every earlier commit; it schedules another for the time when jobs
+ * left to workers outside have waited for long enough. By that time only the wake knows for sure which jobs came
+ * before.
+ */
+export async function wakeBlindly(
+  scheduler: MutationCtx["scheduler"],
+  { name, config }: Pick<Queue, "name" | "config">,
+): Promise<void> {
+  const { fallbackAfterMs } = config;
+  const later = fallbackAfterMs > 0 ? { againAfterMs: fallbackAfterMs } : {};
+  await scheduler.runAfter(0, internal.push.wake.wake, { queue: name, ...later });
 }

@@ -30,13 +30,12 @@ import {
   type QueueDeclaration,
   type UniqueKey,
 } from "../../shared/index.js";
-import type { Doc, Id } from "../_generated/dataModel.js";
+import type { Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { tellAll, type Owed } from "../edges/callbacks.js";
-import { ensureDispatch } from "../edges/dispatcher.js";
-import { endJob } from "../edges/ending.js";
-import { ensureExpiry } from "../edges/startDeadlines.js";
-import { ensureUpkeep } from "../count/rollUp.js";
+import { withEffects } from "../edges/applyEffects.js";
+import { tellAll } from "../edges/callbacks.js";
+import { addExpiry } from "../edges/startDeadlines.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { storedRules, type StoredRules } from "../rows/jobRules.js";
 import { findKey, giveKey, keptUntil } from "../rows/keys.js";
 import { log } from "../rows/log.js";
@@ -51,24 +50,18 @@ export async function enqueue(
   declaration: QueueDeclaration,
   jobs: readonly NewJob[],
 ): Promise<Enqueued[]> {
-  const { enqueued, owed } = await enqueueJobs(ctx, declaration, jobs, Date.now());
-  await tellAll(ctx, owed);
-  return enqueued;
+  return await withEffects(ctx, { deliver: tellAll }, (ctx) => enqueueJobs(ctx, declaration, jobs));
 }
 
-/**
- * The same, for a step that has more to do: `owed` are the callbacks of replaced jobs that are still to be delivered.
- * All jobs are checked before the first is written.
- */
+/** The same, for a step that has more to do. All jobs are checked before the first is written. */
 export async function enqueueJobs(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   declaration: QueueDeclaration,
   jobs: readonly NewJob[],
-  now: number,
   ofWorker = false,
-): Promise<{ enqueued: Enqueued[]; owed: Owed[] }> {
-  checkJobs(jobs, now);
-  const queue = await declareQueue(ctx, declaration, now);
+): Promise<Enqueued[]> {
+  checkJobs(jobs, ctx.now);
+  const queue = await declareQueue(ctx, declaration);
   if (queue.isDraining) {
     throw conveyorError(
       "queueDraining",
@@ -78,17 +71,10 @@ export async function enqueueJobs(
   }
   checkMarks(queue, jobs);
   queue.routesKept = { rows: null };
-  const batch: Batch = {
-    ...{ queue, now, ofWorker, rules: storedRules(ctx.db) },
-    ...{ owed: [], hasReplaced: false, dueAts: [], expireAts: [], isAlone: jobs.length === 1 },
-  };
+  const batch: Batch = { queue, ofWorker, rules: storedRules(ctx.db) };
   const enqueued: Enqueued[] = [];
   for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
-  // Once for all of them: jobs of one segment share its alarm.
-  await ensureDispatch(ctx, queue.name, batch.dueAts, now);
-  await ensureExpiry(ctx, queue.name, batch.expireAts, now);
-  if (batch.hasReplaced) await ensureUpkeep(ctx, queue.name, now);
-  return { enqueued, owed: batch.owed };
+  return enqueued;
 }
 
 function checkJobs(jobs: readonly NewJob[], now: number): void {
@@ -107,26 +93,19 @@ function checkJobs(jobs: readonly NewJob[], now: number): void {
 /** Data that the jobs of one call share. */
 interface Batch {
   queue: Queue;
-  now: number;
   /** Whether the job of a worker with a token is continued with these. */
   ofWorker: boolean;
   rules: StoredRules;
-  owed: Owed[];
-  /** Whether a job has ended, in favour of another. */
-  hasReplaced: boolean;
-  dueAts: number[];
-  expireAts: number[];
-  /** Whether it is of one job. */
-  isAlone: boolean;
 }
 
-async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
-  const { queue, now } = batch;
+async function enqueueOne(ctx: EdgeCtx, batch: Batch, job: NewJob): Promise<Enqueued> {
+  const { now } = ctx;
+  const { queue } = batch;
   const key = job.options?.key;
   if (key === undefined) return { id: await insert(ctx, batch, job), isNew: true };
 
   const found = await findKey(ctx.db, queue.name, key.value, now);
-  const outdone = found.owner === null ? null : await outdo(ctx, key, found.owner, batch);
+  const outdone = found.owner === null ? "ended" : await outdo(ctx, key, found.owner, queue);
   if (outdone === "stays") return { id: found.owner!, isNew: false };
   if (outdone === "tooLate") return { id: found.owner!, isNew: false, tooLate: true };
   const id = await insert(ctx, batch, job);
@@ -134,18 +113,16 @@ async function enqueueOne(ctx: MutationCtx, batch: Batch, job: NewJob): Promise<
     ...{ queue: queue.name, key: key.value, job: id },
     ...keptUntil(key, now),
   });
-  // Only now, when the key is the new job's: its end frees everything else that it holds.
-  if (outdone !== null) await settle(ctx, batch, outdone);
   return { id, isNew: true };
 }
 
 /** The job that has the key: ended if it is to be replaced and was not begun; else it stays. */
 async function outdo(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   key: UniqueKey,
   owner: Id<"jobs">,
-  { queue, now }: Batch,
-): Promise<Doc<"jobs"> | "stays" | "tooLate"> {
+  queue: Queue,
+): Promise<"ended" | "stays" | "tooLate"> {
   if (key.onConflict === "refuse") {
     throw conveyorError(
       "duplicateKey",
@@ -157,24 +134,23 @@ async function outdo(
   if (key.onConflict !== "replace") return "stays";
   const job = await ctx.db.get("jobs", owner);
   if (job === null || !mayMove("cancel", job.status)) return "tooLate";
-  return await cancel(ctx.db, job, now, REPLACED);
+  // The row of its key is for the new job, and its end leaves that alone.
+  const { key: _, ...keyless } = job;
+  await cancel(ctx, keyless, queue, REPLACED);
+  // Also where a session's call enqueues the new job.
+  ctx.effects.toCount.add(queue.name);
+  return "ended";
 }
 
 /** The reason that `onComplete` receives for a replaced job. */
 export const REPLACED = "The job was replaced by another before a worker took it.";
 
-/** Follow-up of the end of a replaced job. */
-async function settle(ctx: MutationCtx, batch: Batch, job: Doc<"jobs">): Promise<void> {
-  const tell = await endJob(ctx, batch.queue, job);
-  if (tell !== null) batch.owed.push(tell);
-  batch.hasReplaced = true;
-}
-
 async function insert(
-  ctx: MutationCtx,
-  { queue, now, ofWorker, rules, dueAts, expireAts, isAlone }: Batch,
+  ctx: EdgeCtx,
+  { queue, ofWorker, rules }: Batch,
   { payload, options = {} }: NewJob,
 ): Promise<Id<"jobs">> {
+  const { now } = ctx;
   const dueAt = dueTime(options, now);
   const expiresAfterMs = options.expiresAfterMs ?? queue.config.expiresAfterMs;
   const expiresAt = expiresAfterMs === undefined ? undefined : (dueAt ?? now) + expiresAfterMs;
@@ -194,16 +170,12 @@ async function insert(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(deadlineMs === undefined ? {} : { deadline: { ms: deadlineMs, at: now + deadlineMs } }),
   };
-  const id = await insertJob(ctx, queue, fields, { dueAt, isAlone });
+  const id = await insertJob(ctx, queue, fields, dueAt);
   await insertMarks(ctx.db, queue, id, options);
   const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
   log(queue.config, "debug", "jobEnqueued", about);
-  if (dueAt !== null) dueAts.push(dueAt);
-  for (const at of [expiresAt, fields.deadline?.at]) {
-    if (at === undefined) continue;
-    expireAts.push(at);
-    await ctx.db.insert("expiries", { queue: queue.name, at, job: id });
-  }
+  for (const at of [expiresAt, fields.deadline?.at])
+    if (at !== undefined) await addExpiry(ctx, queue.name, id, at);
   return id;
 }
 

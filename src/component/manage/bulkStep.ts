@@ -21,7 +21,8 @@ import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { behind, type Point, type Seen } from "./bulkFind.js";
-import { owe } from "../edges/callbacks.js";
+import { withEffects } from "../edges/applyEffects.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { cancelJob } from "./cancel.js";
 import { askToStop } from "../rows/cancels.js";
 import { logDeleted } from "../rows/log.js";
@@ -29,7 +30,6 @@ import { ensureWindowPurged } from "../count/purge.js";
 import { getQueue } from "../rows/queues.js";
 import { TABLES, newRoom, removeJob, type Place, type Room } from "../count/remove.js";
 import { retryJob } from "./retry.js";
-import { ensureUpkeep } from "../count/rollUp.js";
 import type { WalkKey } from "../index/rowsAfter.js";
 
 /** An action, and the jobs that it applies to. */
@@ -91,14 +91,28 @@ export function statusesOf({ action, filter }: Order): Status[] {
   return possible.filter((status) => asked.includes(status));
 }
 
-/** `skip`: the first job meant is passed over instead, and named. */
+interface StepOptions {
+  limit?: number;
+  /** The first job meant is passed over instead, and named. */
+  skip?: boolean;
+}
+
 export async function step(
   ctx: MutationCtx,
   order: Order,
   cursor: Cursor,
-  { limit = BULK_CHANGED, skip = false }: { limit?: number; skip?: boolean } = {},
+  options: StepOptions = {},
 ): Promise<Step & { skipped?: Id<"jobs"> }> {
-  const now = Date.now();
+  return await withEffects(ctx, {}, (ctx) => changeNext(ctx, order, cursor, options));
+}
+
+async function changeNext(
+  ctx: EdgeCtx,
+  order: Order,
+  cursor: Cursor,
+  { limit = BULK_CHANGED, skip = false }: StepOptions,
+): Promise<Step & { skipped?: Id<"jobs"> }> {
+  const { now } = ctx;
   const statuses = statusesOf(order);
   const { queue, action, filter } = order;
   const seen: Seen = await ctx.runQuery(
@@ -124,10 +138,10 @@ export async function step(
   for (const row of seen.jobs) {
     const job = await ctx.db.get("jobs", row.id);
     if (job !== null && statuses.includes(job.status)) {
-      const done = await act(ctx, order, job, { room, from: cursor.place, now });
+      const done = await act(ctx, order, job, { room, from: cursor.place });
       if (typeof done === "object") {
         next.place = done.place;
-        return await pause(ctx, queue, changed, next, now);
+        return pause(ctx, queue, changed, next);
       }
       if (done) changed += 1;
     }
@@ -135,21 +149,15 @@ export async function step(
   }
   next.point = seen.point;
   next.hasChanged ||= changed > 0;
-  if (!seen.isEnd) return await pause(ctx, queue, changed, next, now);
-  if (action !== "retry") await ensureUpkeep(ctx, queue, now);
+  if (!seen.isEnd) return pause(ctx, queue, changed, next);
+  if (action !== "retry") ctx.effects.toCount.add(queue);
   // A pass that fits in one step has seen all jobs at one time, so none can have moved past it.
   const isWhole = cursor.point.status === 0 && cursor.point.after === null && cursor.place === null;
   return { changed, next: isWhole ? null : nextPass(statuses, action, next) };
 }
 
-async function pause(
-  ctx: MutationCtx,
-  queue: string,
-  changed: number,
-  next: Cursor,
-  now: number,
-): Promise<Step> {
-  if (changed > 0) await ensureUpkeep(ctx, queue, now);
+function pause({ effects }: EdgeCtx, queue: string, changed: number, next: Cursor): Step {
+  if (changed > 0) effects.toCount.add(queue);
   return { changed, next: { ...next, hasChanged: next.hasChanged || changed > 0 } };
 }
 
@@ -168,24 +176,23 @@ function nextPass(statuses: readonly Status[], action: BulkAction, done: Cursor)
 
 /** Changes one job. Whether it did, or the place from which its deletion has to go on. */
 async function act(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   { action, reason }: Order,
   job: Doc<"jobs">,
-  { room, from, now }: { room: Room; from: Place | null; now: number },
+  { room, from }: { room: Room; from: Place | null },
 ): Promise<boolean | { place: Place | null }> {
   switch (action) {
     case "cancel": {
-      const { owed, canceled, requested } = await cancelJob(ctx, job, reason, now);
-      if (owed !== null) await owe(ctx, owed);
+      const { canceled, requested } = await cancelJob(ctx, job, reason);
       return canceled || (requested && job.cancelRequestedAt === undefined);
     }
     case "retry":
-      return (await retryJob(ctx, job, now)).retried;
+      return (await retryJob(ctx, job)).retried;
     case "delete": {
       if (room.rows <= 0 || room.bytes <= 0) return { place: null };
       const place = await removeJob(ctx, job, room, { from: from ?? undefined });
       if (place !== null) return { place };
-      await ensureWindowPurged(ctx, job, now);
+      await ensureWindowPurged(ctx, job, ctx.now);
       logDeleted((await getQueue(ctx.db, job.queue)).config, job);
       if (job.status === "running" && job.cancelRequestedAt === undefined) {
         await askToStop(ctx, job);

@@ -15,13 +15,13 @@
 import { CANCELABLE_STATUSES, type Status } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { tellAll, type Owed } from "../edges/callbacks.js";
+import { withEffects } from "../edges/applyEffects.js";
+import { tellAll } from "../edges/callbacks.js";
 import { askToStop } from "../rows/cancels.js";
-import { endJob } from "../edges/ending.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { requestCancel } from "../rows/jobNotes.js";
 import { getJob } from "../rows/jobs.js";
 import { getQueue } from "../rows/queues.js";
-import { ensureUpkeep } from "../count/rollUp.js";
 import * as transitions from "../edges/transitions.js";
 
 export interface CancelAnswer {
@@ -39,35 +39,26 @@ export async function cancel(
   { queue, reason }: { queue?: string | undefined; reason?: string | undefined } = {},
 ): Promise<CancelAnswer> {
   const job = await getJob(ctx.db, id, queue);
-  const now = Date.now();
-  const { owed, ...answer } = await cancelJob(ctx, job, reason, now);
-  if (owed !== null) await tellAll(ctx, [owed]);
-  if (answer.canceled) await ensureUpkeep(ctx, job.queue, now);
-  return answer;
+  return await withEffects(ctx, { deliver: tellAll }, (ctx) => cancelJob(ctx, job, reason));
 }
 
-/**
- * The same for a job that was read for real in this transaction. Delivers no callback: a cancel of many jobs owes the
- * callbacks instead, since one that throws must not stop the other cancels.
- */
+/** The same for a job that was read for real in this transaction. */
 export async function cancelJob(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   job: Doc<"jobs">,
   reason: string | undefined,
-  now: number,
-): Promise<CancelAnswer & { owed: Owed | null }> {
+): Promise<CancelAnswer> {
   if (isCancelable(job.status)) {
-    const canceled = await transitions.cancel(ctx.db, job, now, reason);
-    const owed = await endJob(ctx, await getQueue(ctx.db, job.queue), canceled);
-    return { canceled: true, requested: false, status: "canceled", owed };
+    await transitions.cancel(ctx, job, await getQueue(ctx.db, job.queue), reason);
+    return { canceled: true, requested: false, status: "canceled" };
   }
   const { status } = job;
-  if (status !== "running") return { canceled: false, requested: false, status, owed: null };
+  if (status !== "running") return { canceled: false, requested: false, status };
   if (job.cancelRequestedAt === undefined) {
-    await requestCancel(ctx.db, job, now, reason);
+    await requestCancel(ctx.db, job, ctx.now, reason);
     await askToStop(ctx, job);
   }
-  return { canceled: false, requested: true, status, owed: null };
+  return { canceled: false, requested: true, status };
 }
 
 function isCancelable(status: Status): boolean {

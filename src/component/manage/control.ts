@@ -40,8 +40,9 @@ import {
   mayNeedWake,
   queueOf,
   unknownQueue,
-  wakeBlindly,
 } from "../rows/queues.js";
+import { withEffects } from "../edges/applyEffects.js";
+import { wakeBlindly } from "../edges/wakes.js";
 import { checkShards } from "../rows/routes.js";
 
 /** `changed` is false where the queue was so already. */
@@ -159,7 +160,7 @@ async function change(
 /** A queue that is not known yet is declared, where its definition came with the call. A known one is left as it is. */
 async function getOrDeclare(ctx: MutationCtx, { queue, declared }: Named): Promise<Doc<"queues">> {
   if (declared?.name === queue && (await findQueueRow(ctx.db, queue)) === null)
-    await declareQueue(ctx, declared, Date.now());
+    await withEffects(ctx, {}, (ctx) => declareQueue(ctx, declared));
   return await getRow(ctx.db, queue);
 }
 

@@ -20,6 +20,7 @@ import { findJob, getJob } from "../rows/jobs.js";
 import { getQueue } from "../rows/queues.js";
 import { ensureWindowPurged } from "../count/purge.js";
 import { newRoom, removeJob } from "../count/remove.js";
+import { withEffects } from "../edges/applyEffects.js";
 import * as transitions from "../edges/transitions.js";
 
 export interface PauseAnswer {
@@ -49,8 +50,10 @@ export async function resumeJob(
   const job = await getJob(ctx.db, id, ofQueue);
   const { status } = job;
   if (job.paused !== true) return { changed: false, paused: false, status };
-  if (status === "pending") await transitions.resume(ctx, job, await getQueue(ctx.db, job.queue));
-  else await markPaused(ctx.db, job, false);
+  if (status === "pending") {
+    const queue = await getQueue(ctx.db, job.queue);
+    await withEffects(ctx, {}, (ctx) => transitions.resume(ctx, job, queue));
+  } else await markPaused(ctx.db, job, false);
   return { changed: true, paused: false, status };
 }
 

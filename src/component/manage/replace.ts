@@ -6,11 +6,11 @@
  */
 import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { enqueueJobs, REPLACED } from "../enter/enqueue.js";
 import { getJob } from "../rows/jobs.js";
-import { ensureUpkeep } from "../count/rollUp.js";
 
 export interface Replaced {
   replaced: boolean;
@@ -30,11 +30,10 @@ export async function replace(
   if (!mayMove("cancel", there.status)) {
     return { replaced: false, id: there._id, status: there.status };
   }
-  const now = Date.now();
-  // Its key goes first: the new job may have the same.
-  const canceled = await cancelJob(ctx, there, REPLACED, now);
-  await ensureUpkeep(ctx, there.queue, now);
-  const { enqueued, owed } = await enqueueJobs(ctx, declaration, [job], now);
-  await tellAll(ctx, canceled.owed === null ? owed : [canceled.owed, ...owed]);
-  return { replaced: true, id: enqueued[0]!.id, status: canceled.status };
+  return await withEffects(ctx, { deliver: tellAll }, async (ctx) => {
+    // Its key goes first: the new job may have the same.
+    const { status } = await cancelJob(ctx, there, REPLACED);
+    const [enqueued] = await enqueueJobs(ctx, declaration, [job]);
+    return { replaced: true, id: enqueued!.id, status };
+  });
 }

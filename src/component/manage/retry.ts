@@ -12,8 +12,10 @@ import { isFinished, type Status } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { isResultOwed } from "../edges/callbacks.js";
-import { toTell } from "../edges/ending.js";
-import { ensureExpiry } from "../edges/startDeadlines.js";
+import { withEffects } from "../edges/applyEffects.js";
+import { callbacksOf } from "../edges/ending.js";
+import type { EdgeCtx } from "../rows/effects.js";
+import { addExpiry } from "../edges/startDeadlines.js";
 import { noteEndGone } from "../count/uncounted.js";
 import { getJob, isMovedHere } from "../rows/jobs.js";
 import { findKey, retakeKey } from "../rows/keys.js";
@@ -30,15 +32,13 @@ export interface RetryAnswer {
 }
 
 export async function retry(ctx: MutationCtx, id: string, ofQueue?: string): Promise<RetryAnswer> {
-  return await retryJob(ctx, await getJob(ctx.db, id, ofQueue), Date.now());
+  const job = await getJob(ctx.db, id, ofQueue);
+  return await withEffects(ctx, {}, (ctx) => retryJob(ctx, job));
 }
 
 /** The same for a job that was read for real in this transaction. */
-export async function retryJob(
-  ctx: MutationCtx,
-  job: Doc<"jobs">,
-  now: number,
-): Promise<RetryAnswer> {
+export async function retryJob(ctx: EdgeCtx, job: Doc<"jobs">): Promise<RetryAnswer> {
+  const { now } = ctx;
   const { status } = job;
   if (!isFinished(status)) return { retried: false, status };
   if (!(await retakeKey(ctx.db, job, now))) {
@@ -48,10 +48,10 @@ export async function retryJob(
   const queue = await getQueue(ctx.db, job.queue);
   // A callback that is still owed for the old result needs it, and deletes it on delivery: a row says so, or, where a
   // callback retries a job that this very transaction has ended, nothing does yet.
-  const isToldLater = isMovedHere(job) && (await toTell(ctx, queue, job)) !== null;
+  const isToldLater = isMovedHere(job) && (await callbacksOf(ctx, queue, job)).length > 0;
   const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
   await noteEndGone(ctx, job);
-  const deadline = await renewDeadline(ctx, job, now);
+  const deadline = await renewDeadline(ctx, job);
   await transitions.retry(ctx, job, queue, { keepResult, ...deadline });
   const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
   log(queue.config, "info", "jobRetried", about);
@@ -60,13 +60,11 @@ export async function retryJob(
 
 /** A job with a deadline has all of its time again. The row of the time before is forgotten by its alarm. */
 async function renewDeadline(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   { _id: job, queue, deadline }: Doc<"jobs">,
-  now: number,
 ): Promise<Pick<Doc<"jobs">, "deadline">> {
   if (deadline === undefined) return {};
-  const at = now + deadline.ms;
-  await ctx.db.insert("expiries", { queue, at, job });
-  await ensureExpiry(ctx, queue, at, now);
+  const at = ctx.now + deadline.ms;
+  await addExpiry(ctx, queue, job, at);
   return { deadline: { ms: deadline.ms, at } };
 }

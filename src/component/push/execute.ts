@@ -23,16 +23,15 @@ import {
 } from "../../shared/index.js";
 import { argsFor, blameless, mismatched, outcomeOfThrown } from "../../lane/index.js";
 import { internal } from "../_generated/api.js";
-import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { internalMutation } from "../_generated/server.js";
 import { describe } from "../claim/leaseBatch.js";
-import type { Owed } from "../edges/callbacks.js";
-import type { Dues } from "../edges/dispatcher.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findLease, type HeldLease } from "../rows/sessions.js";
 import { log } from "../rows/log.js";
 import { cutError, hasReadMuch, load } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
-import { recordPart, type Holding } from "../attempts/recording.js";
+import { recordAll, type Holding } from "../attempts/recording.js";
 import { whyNoResult } from "./results.js";
 
 /** The platform's words for a transaction that has exceeded a limit. */
@@ -41,43 +40,39 @@ const OVER_LIMIT = /Too many (bytes|documents|reads|writes|functions)|TooMany/i;
 interface Executed {
   answers: Answer[];
   leases: HeldLease[];
-  owed: Owed[];
 }
 
-/** Of a lane: all its jobs are of `queue`, which this transaction has read. Postponed jobs are added to `dues`. */
+/** Of a lane: all its jobs are of `queue`, which this transaction has read. */
 export async function executeAll(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   holder: Holding,
   queue: Queue,
   leases: readonly Lease[],
-  now: number,
-  dues: Dues,
 ): Promise<Executed> {
   checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
-  const done: Executed = { answers: [], leases: holder.leases, owed: [] };
+  const done: Executed = { answers: [], leases: holder.leases };
   const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
   for (const [i, { id, attempt }] of leases.entries()) {
     // It has no answer either.
     if (i > 0 && (await hasReadMuch(ctx))) break;
     const current = { ...holder, leases: done.leases };
-    const outcome = await execute(ctx, current, queue, { id, attempt }, { limits, now });
+    const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
     const finished = [{ id, attempt, outcome }];
-    const recorded = await recordPart(ctx, current, finished, now, { dues, queue });
+    const recorded = await recordAll(ctx, current, finished, queue);
     done.answers.push(...recorded.answers);
-    done.owed.push(...recorded.owed);
     done.leases = recorded.leases;
   }
   return done;
 }
 
 async function execute(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   holder: Holding,
   queue: Queue,
   { id, attempt }: Lease,
-  { limits: transactionLimits, now }: { limits: typeof CALLBACK_INLINE_LIMITS; now: number },
+  transactionLimits: typeof CALLBACK_INLINE_LIMITS,
 ): Promise<Outcome | "tooMuch"> {
   const held = findLease(holder, id, attempt);
   const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
@@ -89,7 +84,7 @@ async function execute(
   if (handler?.kind !== "mutation") return { kind: "released" };
   try {
     const payload = await load(ctx.db, job.payload);
-    const args = argsFor(handler, describe(job, payload, held!, now));
+    const args = argsFor(handler, describe(job, payload, held!, ctx.now));
     const { result: rule } = queue.config;
     const ruled = rule === undefined ? {} : { rule };
     const call = { handle: handler.handle, args, queue: queue.name, ...ruled };

@@ -14,13 +14,13 @@
 import type { Answer, LaneApart } from "../../shared/index.js";
 import { vAnswer, vLaneApart } from "../../shared/index.js";
 import { internalMutation, type MutationCtx } from "../_generated/server.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { oweAll, tellAll } from "../edges/callbacks.js";
-import { ensureDues, type Dues } from "../edges/dispatcher.js";
 import { executeAll } from "./execute.js";
 import { findJob } from "../rows/jobs.js";
 import { lanesAmong } from "./laneReport.js";
 import { getQueue } from "../rows/queues.js";
-import { recordPart } from "../attempts/recording.js";
+import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 
 export const runApart = internalMutation({
@@ -44,18 +44,15 @@ export async function apartOf(
   { id, attempt, finished, deferCallbacks = false }: LaneApart,
   check?: typeof withFittingResults,
 ): Promise<Answer> {
-  const now = Date.now();
   const job = await findJob(ctx.db, id);
   if (job?.holder === undefined) return { id, attempt, answer: "leaseLost" };
   const queue = await getQueue(ctx.db, job.queue);
   const held = { _id: job.holder, leases: [{ id: job._id, attempt, n: 0 }] };
-  const dues: Dues = new Map();
-  const { answers, owed } =
+  const deliver = deferCallbacks ? oweAll : tellAll;
+  const { answers } = await withEffects(ctx, { byHolder: true, deliver }, (ctx) =>
     finished === undefined
-      ? await executeAll(ctx, held, queue, [{ id, attempt }], now, dues)
-      : await recordPart(ctx, held, check?.(queue, [finished]) ?? [finished], now, { dues, queue });
-  await ensureDues(ctx, dues, now);
-  if (deferCallbacks) await oweAll(ctx, owed);
-  else await tellAll(ctx, owed);
+      ? executeAll(ctx, held, queue, [{ id, attempt }])
+      : recordAll(ctx, held, check?.(queue, [finished]) ?? [finished], queue),
+  );
   return answers[0]!;
 }

@@ -36,9 +36,9 @@ import {
   type Lease,
 } from "../../shared/index.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
 import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
-import { ensureDues, type Dues } from "../edges/dispatcher.js";
 import { executeAll } from "./execute.js";
 import {
   closeCall,
@@ -54,7 +54,7 @@ import { forgetHandOver } from "./handOvers.js";
 import { waitFor } from "./mainLoop.js";
 import { isMutation, isTimeOver, takesMore } from "../rows/processTime.js";
 import { getQueue, type Queue } from "../rows/queues.js";
-import { recordPart } from "../attempts/recording.js";
+import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./idleShutdown.js";
 import { ensureJanitor, reviveJanitor } from "../loops/timers.js";
@@ -182,19 +182,19 @@ async function finish(
   args: LaneStep,
   now: number,
 ): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
-  const dues: Dues = new Map();
-  const held = { ...holder, leases: await dropOver(ctx, holder.leases, args.over ?? []) };
-  const executed = await executeAll(ctx, held, queue, args.execute, now, dues);
-  const current = { ...holder, leases: executed.leases };
-  const recorded = await recordPart(ctx, current, args.finished, now, { dues, queue });
-  await ensureDues(ctx, dues, now);
-  const answers = [...recorded.answers, ...executed.answers];
-  const owed = [...recorded.owed, ...executed.owed];
-  const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
-  if (owed.length === 0) return { answers, holder: kept, besideCallbacks: args.execute.length > 0 };
-  await keepLeases(ctx.db, kept, kept.leases, now);
-  await tellAll(ctx, owed);
-  return { answers, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
+  const done = await withEffects(ctx, { now, byHolder: true, deliver: tellAll }, async (ctx) => {
+    const held = { ...holder, leases: await dropOver(ctx, holder.leases, args.over ?? []) };
+    const executed = await executeAll(ctx, held, queue, args.execute);
+    const current = { ...holder, leases: executed.leases };
+    const recorded = await recordAll(ctx, current, args.finished, queue);
+    const answers = [...recorded.answers, ...executed.answers];
+    const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
+    const hasCallbacks = ctx.effects.callbacks.length > 0;
+    if (hasCallbacks) await keepLeases(ctx.db, kept, kept.leases, now);
+    return { answers, holder: kept, hasCallbacks };
+  });
+  if (!done.hasCallbacks) return { ...done, besideCallbacks: args.execute.length > 0 };
+  return { ...done, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
 }
 
 interface Going {

@@ -18,12 +18,10 @@ import {
   type Retention,
   type Retry,
 } from "../../shared/index.js";
-import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import type { Offer } from "./conditions.js";
+import { internalMutation, type DatabaseReader } from "../_generated/server.js";
+import type { EdgeCtx, Effects, QueueWakes } from "./effects.js";
 import { checkShards } from "./routes.js";
-import type { Wake } from "../edges/wakes.js";
 
 /** A queue's configuration in force: overrides before the declaration, defaults where neither has a value. */
 export interface Settings extends QueueConfig {
@@ -58,13 +56,6 @@ export interface Queue {
    * them, and the sets in which it has found none to forget. Only `routes.ts` uses them.
    */
   routesKept?: { rows: Doc<"routes">[] | null; inVain?: Set<string> };
-  /** Whether this transaction has scheduled every wake that its jobs need. Only `wakes.ts` uses it. */
-  isWoken: boolean;
-  /**
-   * Of a queue with jobs that are left to workers outside first: the offers of the workers that are present, and the
-   * wakes that this transaction has scheduled. Only `wakes.ts` uses it.
-   */
-  wakes?: { offers: readonly Offer[]; kinds: Set<Wake> };
 }
 
 export function queueOf(row: Doc<"queues">): Queue {
@@ -75,7 +66,6 @@ export function queueOf(row: Doc<"queues">): Queue {
     isDraining: drainingAt !== undefined,
     config: inForce(row),
     routesSeen: new Map(),
-    isWoken: false,
   };
 }
 
@@ -153,9 +143,8 @@ export function unknownQueue(name: string): Error {
  * takes effect at once, since the job of this very call may be the last for long.
  */
 export async function declareQueue(
-  { db, scheduler }: Pick<MutationCtx, "db" | "scheduler">,
+  { db, now, effects }: EdgeCtx,
   { name, config }: QueueDeclaration,
-  now: number,
 ): Promise<Queue> {
   checkQueueConfig(name, config);
   const row = await findQueueRow(db, name);
@@ -177,7 +166,7 @@ export async function declareQueue(
   };
   await db.patch("queues", row._id, changed);
   const queue = queueOf({ ...row, ...changed });
-  if (mayNeedWake(queueOf(row), queue)) await wakeBlindly(scheduler, queue);
+  if (mayNeedWake(queueOf(row), queue)) wakesOf(effects, queue).isBlind = true;
   return queue;
 }
 
@@ -200,18 +189,13 @@ export function mayNeedWake(before: Queue, after: Queue): boolean {
   );
 }
 
-/**
- * A wake that begins after this commit, and so sees every earlier commit; it schedules another for the time when jobs
- * left to workers outside have waited for long enough. By that time only the wake knows for sure which jobs came
- * before.
- */
-export async function wakeBlindly(
-  scheduler: MutationCtx["scheduler"],
-  { name, config }: Pick<Queue, "name" | "config">,
-): Promise<void> {
-  const { fallbackAfterMs } = config;
-  const later = fallbackAfterMs > 0 ? { againAfterMs: fallbackAfterMs } : {};
-  await scheduler.runAfter(0, internal.push.wake.wake, { queue: name, ...later });
+/** The wakes of a queue among the effects of a transaction. */
+export function wakesOf({ wakes }: Effects, queue: Queue): QueueWakes {
+  const known = wakes.get(queue.name);
+  if (known !== undefined) return known;
+  const none = { queue, isSettled: false, claimable: 0, ofJobs: [], isBlind: false };
+  wakes.set(queue.name, none);
+  return none;
 }
 
 /** By value: the order of an object's keys means nothing, and no caller need care about it. */

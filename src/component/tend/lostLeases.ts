@@ -31,11 +31,10 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalMutation, type MutationCtx } from "../_generated/server.js";
 import { recordAttempt } from "../attempts/attemptRows.js";
 import { recordMismatch } from "../attempts/blocked.js";
-import { owe, type Owed } from "../edges/callbacks.js";
+import { withEffects } from "../edges/applyEffects.js";
 import { forgetAsked } from "../rows/cancels.js";
 import { endAtDeadline, isBeyondDeadline } from "../edges/deadlines.js";
-import { ensureDues, type Dues } from "../edges/dispatcher.js";
-import { endJob } from "../edges/ending.js";
+import type { EdgeCtx } from "../rows/effects.js";
 import { recordEvent } from "../rows/events.js";
 import { failAttempt } from "../attempts/failing.js";
 import { rulesOf } from "../rows/jobRules.js";
@@ -53,7 +52,6 @@ import { log } from "../rows/log.js";
 import { recordOutcome, stopJob } from "../attempts/outcomes.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import { hasReported } from "../attempts/reported.js";
-import { ensureCounted } from "../count/rollUp.js";
 import { shownSession } from "../rows/tokens.js";
 import { release, reset, timeOut } from "../edges/transitions.js";
 
@@ -83,31 +81,30 @@ export async function takeOver(
 export const expireSession = internalMutation({
   args: { holder: v.id("holders"), now: v.number() },
   returns: v.array(v.id("jobs")),
-  handler: async (ctx, args): Promise<Id<"jobs">[]> => {
-    const holder = await ctx.db.get("holders", args.holder);
-    // It has beaten since the snapshot in which it was found, or somebody was here before.
-    if (holder?.state !== "active" || holder.expiresAt >= args.now) return [];
-    const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder));
-    // Of a lane that has ended nobody speaks any more, whatever else there is to be said of what it held.
-    const isLost = holder.lane === undefined ? isGone(holder, args.now) : !isAlive;
-    const over = holder.leases.filter((held) => isLost || isOverlong(held, args.now));
-    const ended: Ended[] = [];
-    for (const held of over) {
-      const job = await ctx.db.get("jobs", held.id);
-      if (job === null) await forgetAsked(ctx.db, held.id);
-      if (job?.status !== "running" || job.attempt !== held.attempt) continue;
-      ended.push({ job: job._id, ...(await endLease(ctx, holder, held, job, args.now)) });
-    }
-    const kept = holder.leases.filter((held) => !over.includes(held));
-    if (isLost) await bury(ctx.db, holder);
-    else if (isAlive) await keepAwake(ctx.db, holder, kept, args.now);
-    else await keepOthers(ctx.db, holder, kept);
-    if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
-    await reportEnds(ctx, holder, ended, isLost, args.now);
-    // The look of the sweep that ends them was before; and after a claim that does, this holder is gone.
-    await ensureCounted(ctx, jobsOf(ended, ["failed", "timedOut", "canceled"]), args.now);
-    return jobsOf(ended, ["reset", "released"]);
-  },
+  handler: (ctx, { holder: id, now }) =>
+    withEffects(ctx, { now }, async (ctx): Promise<Id<"jobs">[]> => {
+      const holder = await ctx.db.get("holders", id);
+      // It has beaten since the snapshot in which it was found, or another transaction was here before.
+      if (holder?.state !== "active" || holder.expiresAt >= now) return [];
+      const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder));
+      // A lane that has ended says no more of the jobs that it held.
+      const isLost = holder.lane === undefined ? isGone(holder, now) : !isAlive;
+      const over = holder.leases.filter((held) => isLost || isOverlong(held, now));
+      const ended: Ended[] = [];
+      for (const held of over) {
+        const job = await ctx.db.get("jobs", held.id);
+        if (job === null) await forgetAsked(ctx.db, held.id);
+        if (job?.status !== "running" || job.attempt !== held.attempt) continue;
+        ended.push({ job: job._id, end: await endLease(ctx, holder, held, job) });
+      }
+      const kept = holder.leases.filter((held) => !over.includes(held));
+      if (isLost) await bury(ctx.db, holder);
+      else if (isAlive) await keepAwake(ctx.db, holder, kept, now);
+      else await keepOthers(ctx.db, holder, kept);
+      if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
+      await reportEnds(ctx, holder, ended, isLost, now);
+      return jobsOf(ended, ["reset", "released"]);
+    }),
 });
 
 /** What became of one job. */
@@ -132,58 +129,52 @@ function isOverlong({ timeoutAt }: HeldLease, now: number): boolean {
 }
 
 async function endLease(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   holder: Holder,
   held: HeldLease,
   job: Doc<"jobs">,
-  now: number,
-): Promise<{ end: End }> {
+): Promise<End> {
   const queue = await getQueue(ctx.db, job.queue);
   if (job.cancelRequestedAt !== undefined) {
     await forgetAsked(ctx.db, job._id);
-    await oweOne(ctx, await stopJob(ctx, queue, job, now));
-    return { end: "canceled" };
+    await stopJob(ctx, queue, job);
+    return "canceled";
   }
   // Its time was over first, if both are: what vanished then was a worker that had been too long at it.
-  if (isOverlong(held, Math.min(now, lostAt([held], holder.lastSeenAt)))) {
-    return await endOverlong(ctx, queue, held, job, now);
+  if (isOverlong(held, Math.min(ctx.now, lostAt([held], holder.lastSeenAt)))) {
+    return await endOverlong(ctx, queue, held, job);
   }
-  return await endLost(ctx, queue, holder, held, job, now);
+  return await endLost(ctx, queue, holder, held, job);
 }
 
 async function endOverlong(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   { timeoutAt = 0 }: HeldLease,
   job: Doc<"jobs">,
-  now: number,
-): Promise<{ end: End }> {
+): Promise<End> {
   const ms = timeoutAt - (job.startedAt ?? timeoutAt);
   const error = `The attempt ran longer than its timeoutMs, ${ms} ms, on worker "${job.worker}".`;
-  const dues: Dues = new Map();
-  await oweOne(ctx, await failAttempt(ctx, queue, job, { error, timedOut: true }, now, dues));
-  await ensureDues(ctx, dues, now);
-  return { end: "failed" };
+  await failAttempt(ctx, queue, job, { error, timedOut: true });
+  return "failed";
 }
 
 /** Its holder vanished: the job goes back, or is given up. */
 async function endLost(
-  ctx: MutationCtx,
+  ctx: EdgeCtx,
   queue: Queue,
   holder: Holder,
   held: HeldLease,
   job: Doc<"jobs">,
-  now: number,
-): Promise<{ end: End }> {
+): Promise<End> {
+  const { now } = ctx;
   const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
   const platform = await platformError(ctx, holder);
   const never = platform === null ? null : neverBegun(queue, job, platform);
   if (never !== null) {
     if (never.kind === "failed") await recordMismatch(ctx, job, never.error, now);
-    const dues: Dues = new Map();
-    await oweOne(ctx, await recordOutcome(ctx, job, never, now, dues, queue));
-    await ensureDues(ctx, dues, now);
-    return { end: never.kind === "failed" ? "failed" : "released" };
+    await recordOutcome(ctx, queue, job, never);
+    return never.kind === "failed" ? "failed" : "released";
   }
   const silent =
     holder.lane === undefined
@@ -196,36 +187,30 @@ async function endLost(
   if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
     await recordAttempt(ctx.db, job, "lost", now, note);
-    if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
+    if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job);
     await release(ctx, job, queue, { unacknowledged: true });
     log(queue.config, "warn", "attemptUnacknowledged", about);
-    return { end: "released" };
+    return "released";
   }
   await recordAttempt(ctx.db, job, "lost", now, `${silent}.`);
-  if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job, now);
+  if (isBeyondDeadline(job, now)) return await endLate(ctx, queue, job);
   const { resets = 0 } = job;
   if (resets < maxResets) {
     await reset(ctx, job, queue);
     log(queue.config, "warn", "attemptLost", { ...about, resets: resets + 1, maxResets });
-    return { end: "reset" };
+    return "reset";
   }
   const error =
     `${silent}, and ${timesLost(resets)}: it is given up, since maxResets is ${maxResets}. ` +
     "A job that loses every worker may be what ends them, as by taking all their memory.";
-  const ended = await timeOut(ctx.db, job, error, now);
+  await timeOut(ctx, job, queue, error);
   log(queue.config, "error", "jobLost", { ...about, resets, maxResets, error });
-  await oweOne(ctx, await endJob(ctx, queue, ended));
-  return { end: "timedOut" };
+  return "timedOut";
 }
 
-async function endLate(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Doc<"jobs">,
-  now: number,
-): Promise<{ end: End }> {
-  await oweOne(ctx, (await endAtDeadline(ctx, queue, job, now)).owed);
-  return { end: "timedOut" };
+async function endLate(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<End> {
+  await endAtDeadline(ctx, queue, job);
+  return "timedOut";
 }
 
 /**
@@ -268,10 +253,6 @@ const PLATFORM_ERROR_CHARACTERS = 500;
 function timesLost(resets: number): string {
   if (resets === 0) return "the job may lose no worker";
   return `the job had lost ${resets} worker${resets === 1 ? "" : "s"} before that one`;
-}
-
-async function oweOne(ctx: MutationCtx, owed: Owed | null): Promise<void> {
-  if (owed !== null) await owe(ctx, owed);
 }
 
 /** The reply that carried this lease may never have arrived, so the job has most likely not been started. */

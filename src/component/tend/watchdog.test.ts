@@ -1,13 +1,24 @@
 import { describe, expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
-import type { Doc } from "../_generated/dataModel.js";
+import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { ensureDispatch } from "../edges/dispatcher.js";
+import { ensureSegments } from "../loops/segments.js";
 import { findQueue } from "../rows/queues.js";
 import { alarms, pass, ringOf, schedule } from "../edges/scheduled.test.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 import { insertJob } from "../edges/transitions.js";
 import { lookForOverdue } from "./watchdog.js";
+
+/** Puts in a job that is due then and for which no alarm comes: the function that armed it was canceled. */
+async function insertStray(world: World, dueAt: number): Promise<Id<"jobs">> {
+  return await world.step(async (ctx) => {
+    const queue = (await findQueue(ctx.db, "tiles"))!;
+    const fields = { payload: { inline: 0 }, enqueuedAt: ctx.now };
+    const id = await insertJob(ctx, queue, fields, dueAt);
+    ctx.effects.dueTimes = [];
+    return id;
+  });
+}
 
 /** As by "cancel all" in the dashboard: the row says that the alarm is armed, and nothing will ring. */
 async function kill(world: World, { scheduledId }: Doc<"timers">): Promise<void> {
@@ -166,7 +177,7 @@ describe("a job that is due without an alarm", () => {
           },
         },
       };
-      await ensureDispatch(stillborn, "tiles", dueAt, Date.now());
+      await ensureSegments(stillborn, "dispatcher", "tiles", [dueAt], Date.now());
     });
     expect(await alarms(world)).toEqual([]);
     // So the next caller, from elsewhere, arms one that rings.
@@ -178,11 +189,7 @@ describe("a job that is due without an alarm", () => {
   test("is found once it is overdue by five seconds, as if scheduled by a canceled function", async () => {
     const world = await newWorld();
     await world.enqueue();
-    const id = await world.t.run(async (ctx) => {
-      const queue = (await findQueue(ctx.db, "tiles"))!;
-      const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
-      return await insertJob(ctx, queue, fields, { dueAt: Date.now() + 1_000, isAlone: false });
-    });
+    const id = await insertStray(world, Date.now() + 1_000);
     await world.advance(6_000);
     const look = () => world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
     expect(await look()).toEqual({ timers: [], strays: [], asleep: [] });
@@ -198,11 +205,7 @@ describe("a job that is due without an alarm", () => {
     const at = Date.now();
     await schedule(world, [at]);
     await kill(world, (await alarms(world))[0]!);
-    const stray = await world.t.run(async (ctx) => {
-      const queue = (await findQueue(ctx.db, "tiles"))!;
-      const fields = { payload: { inline: 0 }, enqueuedAt: at };
-      return await insertJob(ctx, queue, fields, { dueAt: at + 500, isAlone: false });
-    });
+    const stray = await insertStray(world, at + 500);
     await world.advance(6_000);
     const { strays } = await world.t.run((ctx) => lookForOverdue(ctx.db, ["tiles"], Date.now()));
     expect(strays.map((one) => one.at)).toEqual([at + 500]);
@@ -222,11 +225,7 @@ test("a claim that finds nothing searches half a minute back for such a job, and
     ] as const) {
       const world = await newWorld();
       await world.cancel(await world.enqueue());
-      const id = await world.t.run(async (ctx) => {
-        const queue = (await findQueue(ctx.db, "tiles"))!;
-        const fields = { payload: { inline: 0 }, enqueuedAt: Date.now() };
-        return await insertJob(ctx, queue, fields, { dueAt: Date.now() - ageMs, isAlone: false });
-      });
+      const id = await insertStray(world, Date.now() - ageMs);
       random.mockReturnValue(luck);
       expect(await world.worker("w").claim()).toEqual([]);
       await world.advance(200);

@@ -22,7 +22,7 @@ import {
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
 import { crewOf, insideOf } from "./eligibleWorkers.js";
-import { isExpired, isOutOfTime } from "../edges/startDeadlines.js";
+import { isExpired, isOutOfTime } from "../edges/deadlines.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findJobOf } from "../rows/jobs.js";
 import { lastClaimIn } from "../count/queueFlow.js";

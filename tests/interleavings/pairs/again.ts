@@ -66,7 +66,7 @@ const timeoutAndComplete: Pair = {
   mutants: [
     {
       without: "the second check whether the holder has expired",
-      replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+      replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
       finds: /^a lease was ended that stands/,
     },
     {

@@ -30,7 +30,7 @@ const NO_READ_OF_TIMER: Mutant = {
 };
 const NO_SECOND_LOOK: Mutant = {
   without: "the second check whether the holder has expired",
-  replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+  replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
 /** Nothing is leased when the sweep begins, and something when it ends. */

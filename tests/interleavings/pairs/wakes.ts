@@ -50,7 +50,7 @@ const NO_WAKE_BACK: Mutant = {
   replace: [
     {
       file: "edges/transitions.ts",
-      text: "if (wake !== null) await wakeFor(ctx, queue, job._id, wake);",
+      text: "if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });",
       by: "",
     },
   ],

@@ -182,8 +182,8 @@ export const ENDS: readonly Mutant[] = [
     replace: [
       {
         file: "component/manage/cancel.ts",
-        text: "if (owed !== null) await tellAll(ctx, [owed]);",
-        by: "if (owed !== null) await tellAll(ctx, []);",
+        text: "await transitions.cancel(ctx, job, await getQueue(ctx.db, job.queue), reason);",
+        by: "await transitions.cancel(ctx, job, await getQueue(ctx.db, job.queue), reason);\n    ctx.effects.callbacks = [];",
       },
     ],
     finds: ["callback once"],
@@ -194,8 +194,8 @@ export const ENDS: readonly Mutant[] = [
     replace: [
       {
         file: "component/tend/lostLeases.ts",
-        text: "await oweOne(ctx, await endJob(ctx, queue, ended));",
-        by: "await endJob(ctx, queue, ended);",
+        text: "await timeOut(ctx, job, queue, error);",
+        by: "await timeOut(ctx, job, queue, error);\n  ctx.effects.callbacks = [];",
       },
     ],
     finds: ["callback once"],
@@ -205,8 +205,8 @@ export const ENDS: readonly Mutant[] = [
     replace: [
       {
         file: "component/attempts/recording.ts",
-        text: "if (continued.length > 0) return await recordContinued(",
-        by: "if (continued.length > 1) return await recordContinued(",
+        text: "if (continued.length > 0) await recordContinued(",
+        by: "if (continued.length > 1) await recordContinued(",
       },
     ],
     finds: ["no job lost"],
@@ -227,9 +227,14 @@ export const ENDS: readonly Mutant[] = [
     name: "the end of a job that was replaced frees the key of the other",
     replace: [
       {
+        file: "component/enter/enqueue.ts",
+        text: "await cancel(ctx, keyless, queue, REPLACED);",
+        by: "await cancel(ctx, job, queue, REPLACED);",
+      },
+      {
         file: "component/rows/keys.ts",
-        text: "if (row?.job === job._id && row.until === undefined) await db",
-        by: "if (row !== null && row.until === undefined) await db",
+        text: 'else await db.replace("keys", row._id, key);',
+        by: 'else if ((await db.get("keys", row._id)) !== null) await db.replace("keys", row._id, key);',
       },
     ],
     finds: ["keys"],

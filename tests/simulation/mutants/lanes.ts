@@ -245,7 +245,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/edges/transitions.ts",
-        text: "if (wake !== null) await wakeFor(ctx, queue, job._id, wake);\n  return place;",
+        text: "if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });\n  return place;",
         by: "return place;",
       },
     ],

@@ -107,8 +107,8 @@ export const LATER: readonly Mutant[] = [
     replace: [
       {
         file: "component/edges/startDeadlines.ts",
-        text: "if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
-        by: "if (job.expiresAt === 0 && isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at, now);",
+        text: "if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);",
+        by: "if (job.expiresAt === 0 && isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);",
       },
     ],
     finds: ["in time"],
@@ -119,8 +119,8 @@ export const LATER: readonly Mutant[] = [
     replace: [
       {
         file: "component/enter/enqueue.ts",
-        text: "for (const at of [expiresAt, fields.deadline?.at]) {",
-        by: "for (const at of [expiresAt]) {",
+        text: "for (const at of [expiresAt, fields.deadline?.at])",
+        by: "for (const at of [expiresAt])",
       },
     ],
     finds: ["deadlines"],

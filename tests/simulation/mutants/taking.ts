@@ -117,8 +117,8 @@ export const TAKING: readonly Mutant[] = [
       },
       {
         file: "component/edges/wakes.ts",
-        text: "if (!queue.config.push || queue.isPaused || queue.isWoken",
-        by: "if (!queue.config.push || queue.isWoken",
+        text: "if (!queue.config.push || queue.isPaused || place.order",
+        by: "if (!queue.config.push || place.order",
       },
       {
         file: "component/edges/mayTake.ts",
