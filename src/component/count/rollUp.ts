@@ -11,7 +11,7 @@
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after
  * the last lease has ended, ensure it where they see an uncounted end and no run comes soon, and the last of them where
  * it reads so for real. A transaction that finishes jobs without a lease, or without a call of the holder, does so
- * itself (`ensureUpkeep`, `ensureCounted`), and so does a lane that cancels the sweep. A run that finds little reads
+ * itself (`ensureUpkeep`), and so does a lane that cancels the sweep. A run that finds little reads
  * everything above its keys for real before its alarm goes. So of it and a job that finishes meanwhile one comes later
  * and sees the other.
  *
@@ -103,21 +103,6 @@ export async function ensureAllCounted(
   for (const queue of queues) if (!(await hasRollUp(ctx.db, queue, now))) without.push(queue);
   for (const queue of await findUncounted(ctx.db, without))
     await ensureUpkeep(ctx, queue, now, ROLL_UP_REST_MS);
-}
-
-/**
- * The same for the queues of the jobs among these that this transaction has finished. For a caller that is not their
- * holder: a sweep checks the queues of holders that have called a moment ago, and that one may be silent or gone.
- */
-export async function ensureCounted(
-  ctx: MutationCtx,
-  ids: readonly Id<"jobs">[],
-  now: number,
-): Promise<void> {
-  const jobs = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
-  const finished = jobs.filter((job) => job !== null && isFinished(job.status));
-  for (const queue of new Set(finished.map((job) => job!.queue)))
-    await ensureUpkeep(ctx, queue, now);
 }
 
 /**
