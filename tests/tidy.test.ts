@@ -172,7 +172,7 @@ const writers = sources
   .flatMap((file) => tablesWritten(file).map((table) => ({ file, table })));
 
 test("each file names the tables that it writes", () => {
-  expect(writers.length).toBeGreaterThan(50);
+  expect(writers.length).toBeGreaterThan(45);
   const silent = writers.filter(({ file, table }) => !header(file).includes(`\`${table}\``));
   expect(silent).toEqual([]);
 });

@@ -25,7 +25,6 @@ import { v, type Infer } from "convex/values";
 import {
   EVER,
   FINISHED_STATUSES,
-  isFinished,
   msOfCommit,
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,

@@ -153,7 +153,7 @@ async function comeWith(
  * after this commit: it reads that job for real, finds the rest, and comes again where its snapshot is older than this commit.
  *
  * `isAlone`: the call has made no other job claimable; another call of the transaction may have, in the same place. Such a job
- * that is left to workers outside first names its wake: a claim that takes the job calls it off.
+ * names its wake: a claim that takes the job, or a late wake, cancels it.
  */
 export async function scheduleWakes(
   ctx: MutationCtx,
@@ -167,7 +167,7 @@ export async function scheduleWakes(
     const apart = wake === "apart" ? { isApart: true } : {};
     const args = { queue: queue.name, job, dueAt, ...alone, ...apart };
     const scheduled = await ctx.scheduler.runAt(dueAt, internal.push.wake.wake, args);
-    if (isAlone && wake === "later") await nameWake(ctx.db, job, scheduled);
+    if (isAlone) await nameWake(ctx.db, job, scheduled);
   }
 }
 
