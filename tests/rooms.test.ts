@@ -46,7 +46,7 @@ const UPWARDS = [
  */
 const SCHEDULES = {
   loop: ["loops/loop.ts"],
-  wake: ["edges/wakes.ts", "rows/queues.ts"],
+  wake: ["edges/wakes.ts"],
   lane: ["push/laneAction.ts", "push/laneOnce.ts"],
   plain: [
     "attempts/completeLater.ts",
