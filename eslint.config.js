@@ -6,7 +6,14 @@ import tseslint from "typescript-eslint";
 
 export default tseslint.config(
   {
-    ignores: ["dist", "example/dist", "docs/compared", "**/_generated/**", "coverage", ".stryker"],
+    ignores: [
+      "dist",
+      "example/dist",
+      "docs/internals/choices/compared",
+      "**/_generated/**",
+      "coverage",
+      ".stryker",
+    ],
   },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,

@@ -1,4 +1,4 @@
-/** Mutation testing of the component's guards: `docs/mutation.md` says what it has shown, and of which files. */
+/** Mutation testing of the component's guards: `docs/internals/mutation.md` says what it has shown, and of which files. */
 export default {
   testRunner: "vitest",
   // The import graph ends where the mock loads the component's modules by a pattern.

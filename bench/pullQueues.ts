@@ -1,6 +1,6 @@
 /**
  * `npm run bench:pull`: workers outside of Convex that serve many queues under light load, by several seeds: the table of
- * `docs/pull-queues.md`. `--only 12x8,30x8` plays these alone, `--seeds 8` so many of each; `--filled 1` brings jobs into so
+ * `docs/internals/choices/pull-queues.md`. `--only 12x8,30x8` plays these alone, `--seeds 8` so many of each; `--filled 1` brings jobs into so
  * many of the queues, `--places 1` lets a worker do so many at once. `--meetings` tells which function lost to which,
  * `--smoke` only shows that it runs.
  */

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:wake`: several ways in which an enqueue starts work inside Convex, for callers with a short or long
- * mutation. Prints the tables of docs/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only callers
+ * mutation. Prints the tables of docs/internals/choices/push-wakes.md. `--smoke` only shows that it runs; `--own 60` takes only callers
  * of that length.
  */
 import { parseArgs } from "node:util";

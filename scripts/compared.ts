@@ -1,15 +1,15 @@
-/** Counts the snippets of `docs/compared` and writes `docs/compared-surface.md` from them. */
+/** Counts the snippets of `docs/internals/choices/compared` and writes `docs/internals/choices/compared-surface.md` from them. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { format } from "prettier";
+import { format, resolveConfig } from "prettier";
 import { root } from "../harness/paths.js";
 
-export const PAGE = path.join(root, "docs/compared-surface.md");
-const FOLDER = path.join(root, "docs/compared");
+export const PAGE = path.join(root, "docs/internals/choices/compared-surface.md");
+const FOLDER = path.join(root, "docs/internals/choices/compared");
 
 const SYSTEMS = {
-  conveyor: ["Conveyor", "0.1.0", "../README.md"],
+  conveyor: ["Conveyor", "0.1.0", "../../../README.md"],
   workpool: ["workpool", "0.4.12", "https://www.npmjs.com/package/@convex-dev/workpool"],
   "trigger.dev": ["Trigger.dev", "SDK 4.8", "https://trigger.dev/docs"],
   bullmq: ["BullMQ", "6.7", "https://docs.bullmq.io"],
@@ -126,7 +126,7 @@ Their functions are plain ones, called from a server of the app; in Convex each 
 ${notes().join("\n")}
 - BullMQ and pg-boss need a Redis and a Postgres, and processes for their workers; Trigger.dev and Inngest an account or a server of theirs; workpool and Conveyor nothing but Convex.
 `;
-  return await format(text, { parser: "markdown" });
+  return await format(text, { ...(await resolveConfig(PAGE)), parser: "markdown" });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(PAGE, await comparedPage());

@@ -1,5 +1,6 @@
 /** The documents are true: features have their tests, edges their arrows, functions their rows. */
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../harness/paths.js";
@@ -61,12 +62,12 @@ const HAZARDS = [
   ...these("P", ...range(1, 30)),
 ];
 
-/** Later work, by the names that `docs/features.md` explains. */
+/** Later work, by the names that `tests/requirements/features.md` explains. */
 const LATER =
   /\blater: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
 
-describe("docs/features.md", () => {
-  const rows = tableRows("docs/features.md");
+describe("tests/requirements/features.md", () => {
+  const rows = tableRows("tests/requirements/features.md");
 
   test("has every feature once, and no other", () => {
     expect(rows.map(([id]) => id)).toEqual(FEATURES);
@@ -94,8 +95,8 @@ describe("docs/features.md", () => {
   });
 });
 
-describe("docs/hazards.md", () => {
-  const rows = tableRows("docs/hazards.md");
+describe("tests/requirements/hazards.md", () => {
+  const rows = tableRows("tests/requirements/hazards.md");
 
   test("has each hazard once, with its description and its remedy", () => {
     expect(rows.map(([id]) => id)).toEqual(HAZARDS);
@@ -126,14 +127,15 @@ test("docs/events.md has every event of the log, with all its fields and no othe
   expect(rows).toEqual(events);
 });
 
+const documents = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file !== "" && existsSync(path.join(root, file)));
+
 test("every fence of a document closes: text behind an open one is shown as code", () => {
-  const documents = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
-  const folders = ["docs", "src/component", "local"].flatMap((folder) =>
-    readdirSync(path.join(root, folder))
-      .filter((file) => file.endsWith(".md"))
-      .map((file) => `${folder}/${file}`),
-  );
-  const wrong = [...documents, ...folders].filter((file) => {
+  const wrong = documents.filter((file) => {
     const text = readFileSync(path.join(root, file), "utf8");
     const fences = text.match(/^ *`{3,}.*$/gm) ?? [];
     const isGood = (fence: string, at: number) =>
@@ -142,6 +144,33 @@ test("every fence of a document closes: text behind an open one is shown as code
   });
   expect(wrong).toEqual([]);
 });
+
+test("every link of a document leads to a file that is there, and to a heading of it", () => {
+  const broken = documents.flatMap((file) =>
+    [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !leads(file, link))
+      .map((link) => `${file}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+function leads(from: string, link: string): boolean {
+  const [target = "", heading] = link.split("#");
+  const file = target === "" ? from : path.join(path.dirname(from), target);
+  if (!existsSync(path.join(root, file))) return false;
+  if (heading === undefined) return true;
+  const headings = readFileSync(path.join(root, file), "utf8").match(/^#+ .*$/gm) ?? [];
+  return headings.some((line) => anchorOf(line) === heading);
+}
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .replace(/^#+ /, "")
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
 
 test("README.md names the defaults that the code has", () => {
   const cells = new Map(tableRows("README.md").map(([of, is, by]) => [of!, `${is} ${by}`]));
@@ -171,7 +200,7 @@ test("README.md names the code's bounds of push queues", () => {
     INLINE_TIMEOUT_MAX_MS,
   ];
   for (const words of [
-    `at once inside Convex              | ${PARALLELISM_DEFAULT} `,
+    `at once inside Convex | ${PARALLELISM_DEFAULT} `,
     `| ${minutes(asked)} minutes; at most ${minutes(most)}, inline ${minutes(inline)} `,
     `at most ${PROCESSES_BY_CLASS["s16"]} of the 8 functions`,
     `${PROCESSES_BY_CLASS["s256"]} on S256`,
@@ -210,8 +239,8 @@ describe("src/component/README.md", () => {
   });
 });
 
-test("ARCHITECTURE.md has a step for every file of the component", () => {
-  const text = readFileSync(path.join(root, "ARCHITECTURE.md"), "utf8");
+test("docs/internals/architecture.md has a step for every file of the component", () => {
+  const text = readFileSync(path.join(root, "docs/internals/architecture.md"), "utf8");
   const names = componentModules()
     .filter((file) => !/^_generated|^rows\/tables|\.config\.ts$/.test(file))
     .map((file) => path.basename(file));

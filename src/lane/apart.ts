@@ -117,5 +117,5 @@ export class Apart {
 const HOT_MS = 10_000;
 /** A call that took longer has lost, most likely. */
 const LOST_MS = 100;
-/** So many calls at once: more lose to each other (docs/push.md). A refused one gives up its turn while it waits. */
+/** So many calls at once: more lose to each other (docs/internals/choices/push.md). A refused one gives up its turn while it waits. */
 const AT_ONCE = 3;

@@ -28,7 +28,7 @@ export const RESULT_RULE_MAX_CHARS = 2_048;
 
 /**
  * Jobs that one lane runs at once: as many as class S16 runs at all, so that one lane does the work of two there without their
- * conflicts. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/push.md).
+ * conflicts. Of mutations it has as many as fit a call. Measured beside 8, 16, 32 and 64 (docs/internals/choices/push.md).
  */
 export const LANE_WIDTH = 48;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
@@ -40,14 +40,14 @@ export const LANE_SWEPT_MS = 1_000;
 /**
  * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its
  * second look in vain on it says that it is about to go: 600 ms before it does, which is longer than nearly every caller
- * takes. Without that 2 to 15 in 100 callers of 60 to 200 ms ran again (docs/push-wakes.md).
+ * takes. Without that 2 to 15 in 100 callers of 60 to 200 ms ran again (docs/internals/choices/push-wakes.md).
  */
 export const LANE_LOOK_MS = 100;
 export const LANE_LOOKS_MAX = 3;
 export const LANE_LOOKS_ALONE = 1;
 /** A lane says so as long before its process takes no more of its jobs. */
 export const LANE_LEAVES_MS = 1_000;
-/** How long a lane with a running job waits for other jobs to end before it reports the ended ones (docs/push.md). */
+/** How long a lane with a running job waits for other jobs to end before it reports the ended ones (docs/internals/choices/push.md). */
 export const LANE_LINGER_MS = 25;
 /** A job that has waited this long although a lane looks for it is taken by any lane: its own lane may have died. */
 export const LANE_RESCUE_MS = 3_000;
@@ -63,7 +63,7 @@ export const SIGNAL_ASK_MS = 700;
 export const LANE_LOOK_MAX_MS = 1_000;
 /**
  * Mutation handlers that run in one transaction, which they share with their outcomes and callbacks; as many are all that
- * a lane of mutations holds. Measured beside 4, 8 and 32 (docs/push.md).
+ * a lane of mutations holds. Measured beside 4, 8 and 32 (docs/internals/choices/push.md).
  */
 export const HANDLERS_PER_STEP = 16;
 /** The budget of a handler that runs alone: the outcome, a callback and the next claim need the rest of a transaction. */

@@ -1,6 +1,6 @@
 /**
  * The reads of each registered function at the documented limits, all of them at once: under half of the platform's limits, and
- * no more than the figures of `docs/bounds.md`.
+ * no more than the figures of `docs/internals/bounds.md`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,7 +18,7 @@ import { COLUMNS, pageOf, rounded } from "./report.js";
 import { Transactions } from "../interleavings/transactions.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
 
-const PAGE = path.join(root, "docs/bounds.md");
+const PAGE = path.join(root, "docs/internals/bounds.md");
 
 /** Dice choose where a call begins to scan, and whether it revives a timer that it finds. */
 const DICE = 5;
@@ -85,7 +85,7 @@ test("an overview of as many queues as it shows reads fewer ranges than one quer
   );
 });
 
-test("docs/bounds.md has each function's largest reads and writes", async () => {
+test("docs/internals/bounds.md has each function's largest reads and writes", async () => {
   if (process.env["BOUNDS_WRITE"] !== undefined) {
     const page = pageOf(worst, WITHIN);
     writeFileSync(

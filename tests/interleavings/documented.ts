@@ -1,4 +1,4 @@
-/** The table of pairs in ARCHITECTURE.md: its rows' cells, by the pair's name. */
+/** The page of pairs, `docs/internals/pairs.md`: its items, by the pair's name. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../../harness/paths.js";
@@ -10,20 +10,18 @@ export interface Documented {
 }
 
 export function documentedPairs(): Map<string, Documented> {
-  const text = readFileSync(path.join(root, "ARCHITECTURE.md"), "utf8");
-  const rows = text
-    .split("\n")
-    .filter((line) => line.startsWith("|"))
-    .map((line) => line.split("|").map((cell) => cell.trim()));
+  const text = readFileSync(path.join(root, "docs/internals/pairs.md"), "utf8");
+  const [, ...sections] = text.split(/^## /m);
   return new Map(
-    rows.map(([, of, , , orders, guards]) => [
-      of!,
-      { orders: Number(orders?.replaceAll(",", "")), guards: guards ?? "" },
-    ]),
+    sections.map((section) => {
+      const item = (name: string) => new RegExp(`^- ${name}: (.*)$`, "m").exec(section)?.[1] ?? "";
+      const orders = Number(item("Orders").replaceAll(",", ""));
+      return [section.split("\n")[0]!, { orders, guards: item("Guards") }];
+    }),
   );
 }
 
-/** The row that the table must have for a pair. */
+/** The items that the page must have for a pair. */
 export function documentationOf({ orders, mutants }: Pair): Documented {
   return { orders, guards: mutants.map(({ without }) => without).join("; ") };
 }

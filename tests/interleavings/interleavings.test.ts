@@ -19,7 +19,7 @@ test.each(SMALL)("$of: in every order nothing is lost or done twice", async (pai
   expect(orders).toBeGreaterThanOrEqual(pair.orders);
 });
 
-test("ARCHITECTURE.md has every pair, how many orders it has, and which guards are taken out", () => {
+test("the page of pairs has every pair, how many orders it has, and which guards are taken out", () => {
   const documented = documentedPairs();
   const said = PAIRS.map(({ of }) => ({ of, ...documented.get(of) }));
   expect(said).toEqual(PAIRS.map((pair) => ({ of: pair.of, ...documentationOf(pair) })));

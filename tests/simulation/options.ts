@@ -37,10 +37,10 @@ export const USAGE = `npm run simulate -- [options]
   --seeds=N            so many seeds, however long that takes
   --seed=N             one seed again, with its trace in .simulation/
   --cut="…"            leaves out parts of that seed's plan, as a failure's line says
-  --handlers=FILE      lets the handlers do what this module's \`handle\` does: see docs/testing.md
+  --handlers=FILE      lets the handlers do what this module's \`handle\` does: see docs/internals/testing.md
   --mutants            plants every bug in turn, and says in how many seeds it is found
   --only="…"           of these only such whose names match
-  --write              keeps the seeds that find them, and the table in docs/testing.md
+  --write              keeps the seeds that find them, and the table in docs/internals/testing.md
   --mutant="…"         plants this one
   --coverage           the whole table of what has happened, not only what has not
   --verify             plays slices of the seeds in tests/simulation/verified.json again

@@ -1,4 +1,4 @@
-/** Handlers of the user's own, in place of the ones that only wait: see `docs/testing.md`. */
+/** Handlers of the user's own, in place of the ones that only wait: see `docs/internals/testing.md`. */
 import path from "node:path";
 import type { Replacement } from "./deployment.js";
 

@@ -119,7 +119,7 @@ test("all that should happen has happened in the seeds that were recorded, and t
 
 test("no two have one name, and the page shows the seeds that find them", () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
-  const page = words(readFileSync(path.join(root, "docs/testing.md"), "utf8"));
+  const page = words(readFileSync(path.join(root, "docs/internals/testing.md"), "utf8"));
   const unfound = ALL.filter(({ isUnfound }) => isUnfound === true);
   for (const { name } of unfound) expect(page).toContain(`"${words(name)}"`);
   for (const row of tableOf(found).slice(2)) expect(page).toContain(words(row));

@@ -1,4 +1,4 @@
-/** The figures of `docs/compared-surface.md` are right, and this package's snippets there compile. */
+/** The figures of `docs/internals/choices/compared-surface.md` are right, and this package's snippets there compile. */
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -15,7 +15,7 @@ import { linkPackage } from "../../harness/link.js";
 import { root } from "../../harness/paths.js";
 import { comparedPage, PAGE, taskOf } from "../../scripts/compared.js";
 
-const compared = path.join(root, "docs/compared");
+const compared = path.join(root, "docs/internals/choices/compared");
 const app = path.join(import.meta.dirname, "app");
 const copy = path.join(app, ".compared");
 const MAILER = `

@@ -40,7 +40,7 @@ import type { Stand } from "./assignment.js";
 const WINDOW_FACTOR = 8;
 /**
  * In a crowd each claim reads so many more rows than its part that it nearly always finds as many as it has room for:
- * measured beside other ways in `docs/push.md`.
+ * measured beside other ways in `docs/internals/choices/push.md`.
  */
 const CROWD_FACTOR = 1.25;
 const CROWD_MORE = 2;

@@ -149,7 +149,7 @@ export async function newLane(
   return { lane, holder: (await ctx.db.get("holders", lane.holder))! };
 }
 
-/** Lanes that are kept for jobs that come alone: of wakes at the same moment few pick the same. Measured: `docs/push.md`. */
+/** Lanes that are kept for jobs that come alone: of wakes at the same moment few pick the same. Measured: `docs/internals/choices/push.md`. */
 const SPARES = 8;
 /**
  * Lanes for jobs that come alone at the same moment, as far as there is room beside these lanes and one more job: all

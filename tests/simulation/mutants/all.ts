@@ -1,7 +1,7 @@
 /**
  * Every planted bug.
  *
- * Some hazards of `docs/hazards.md` have no bug here:
+ * Some hazards of `tests/requirements/hazards.md` have no bug here:
  *
  * - Finished jobs are counted and purged in the order of their commits alone: no time of a finish decides, which might lie before
  *   its `seq`. The roll-up that counts a job twice stands for it.

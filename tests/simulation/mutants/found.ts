@@ -1,4 +1,4 @@
-/** Which seed finds which planted bug first: `found.json`, and the table in `docs/testing.md`. */
+/** Which seed finds which planted bug first: `found.json`, and the table in `docs/internals/testing.md`. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as prettier from "prettier";
@@ -13,7 +13,7 @@ export interface Find {
 export type Found = Record<string, Find>;
 
 const FOUND = path.join(root, "tests/simulation/mutants/found.json");
-const PAGE = path.join(root, "docs/testing.md");
+const PAGE = path.join(root, "docs/internals/testing.md");
 const [BEGIN, END] = ["<!-- mutants -->", "<!-- /mutants -->"];
 
 export async function readFound(): Promise<Found> {
@@ -30,7 +30,7 @@ export async function writeFound(found: Found): Promise<void> {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
   if (after === undefined)
-    throw new Error(`docs/testing.md has no place for the table of mutants.`);
+    throw new Error(`docs/internals/testing.md has no place for the table of mutants.`);
   const table = tableOf(kept).join("\n");
   await write(PAGE, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
 }
