@@ -1,0 +1,57 @@
+/**
+ * A sentence has a thing for its subject: a job, a lane, a file. The rule is mechanical: a sentence with *who*, *what*,
+ * *nobody* or the like anywhere in it counts, and few do.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../harness/paths.js";
+import { namesNoThing, sentencesOf } from "../harness/prose.js";
+
+/** Of all sentences, in per cent. */
+const SHARE_MAX = 5;
+
+/** The first that a file's path matches is its area. */
+const AREAS: Record<string, RegExp> = {
+  component: /^src\/component\/.*\.tsx?$/,
+  shared: /^src\/shared\//,
+  dashboard: /^src\/(dashboard|page|react)\/.*\.tsx?$/,
+  "worker and client": /^src\/.*\.tsx?$/,
+  "local backend": /^local\/.*\.tsx?$/,
+  tests: /^(tests|harness)\/.*\.tsx?$/,
+  "bench and example": /^(bench|example|scripts)\/.*\.tsx?$/,
+  documents: /\.md$/,
+};
+
+/** Generated. */
+const NOT_OURS = /\/_generated\/|^bench\/(RESULTS|figures)/;
+
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => /\.(tsx?|md)$/.test(file) && !NOT_OURS.test(file))
+  .filter((file) => existsSync(path.join(root, file)));
+const areaOf = (file: string) => Object.keys(AREAS).find((name) => AREAS[name]!.test(file));
+
+describe("sentences whose subject is nobody in particular", () => {
+  test.each(Object.keys(AREAS))(`%s: under ${SHARE_MAX} per cent`, (area) => {
+    const sentences = files.filter((file) => areaOf(file) === area).flatMap(sentencesOf);
+    expect(sentences.length).toBeGreaterThan(100);
+    const vague = sentences.filter(namesNoThing);
+    const share = (100 * vague.length) / sentences.length;
+    const list = vague.map(({ file, line, text }) => `${file}:${line}: ${text}`).join("\n");
+    expect(share, list).toBeLessThan(SHARE_MAX);
+  });
+});
+
+test("a sentence is found in a comment of several lines, in a title and in a page", () => {
+  const found = sentencesOf("tests/words.test.ts").map(({ text }) => text);
+  expect(found).toContain(
+    "A sentence has a thing for its subject: a job, a lane, a file.".split(": ")[0] + ":",
+  );
+  expect(found).toContain("sentences whose subject is nobody in particular");
+  expect(sentencesOf("README.md").length).toBeGreaterThan(100);
+});
