@@ -1,8 +1,8 @@
 /**
- * What becomes of an attempt that failed: its worker said so, or it ran too long. Whoever ends such an attempt comes here,
- * so that a failure is a failure wherever it is found.
+ * Ends an attempt that failed: its worker reported it, or it ran too long. Every transaction that ends such an attempt comes
+ * here, so that a failure is a failure wherever it is found.
  *
- * Reads for real: what the job has of its own, its key. Writes: the job, its key; inserts into `attempts`.
+ * Reads for real: the job's rules, its key. Writes: the job, its key; inserts into `attempts`.
  */
 import {
   backoffMs,

@@ -36,7 +36,8 @@ async function quiet(): Promise<{ world: World; id: Id<"jobs"> }> {
   const world = await newToldWorld({ push: true });
   const id = await world.enqueue({}, { runAfter: 1_000 });
   await world.t.run(async (ctx) => {
-    for (const { _id } of await ctx.db.query("timers").collect()) await ctx.db.delete(_id);
+    for (const { _id } of await ctx.db.query("timers").collect())
+      await ctx.db.delete("timers", _id);
   });
   return { world, id };
 }

@@ -14,7 +14,7 @@
 import { v } from "convex/values";
 import { ORDER_PAUSED } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
-import type { Doc, Id } from "../_generated/dataModel.js";
+import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
 import { mayRunInside } from "./mayTake.js";
 import { nameWake } from "./transitions.js";

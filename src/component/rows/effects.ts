@@ -53,7 +53,7 @@ export interface QueueWakes {
   queue: Queue;
   /** A lane or a wake finds all further jobs of this transaction, too. */
   isSettled: boolean;
-  /** Of a queue whose jobs are left to workers outside first: what the workers that are there may take. */
+  /** Of a queue with jobs that are left to workers outside first: the offers of the workers that are present. */
   offers?: readonly Offer[];
   /** So many jobs have become claimable by this transaction. */
   claimable: number;
