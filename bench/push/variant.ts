@@ -21,7 +21,8 @@ import type { Constants } from "../sides.js";
 const APP = "bench/push/app";
 /** The one of several queues. */
 const QUEUES_APP = "bench/push/many";
-const OWN_WORK = "bench/ownWork.ts";
+/** Files of the bench that the app imports. */
+const IMPORTED = ["bench/ownWork.ts", "bench/occupying.ts"];
 const KEPT = path.join(root, "node_modules/.cache/conveyor/variants");
 const CONSTANTS = "dist/shared/pushLimits.js";
 const MOUNTS = `${QUEUES_APP}/convex/mounts.ts`;
@@ -30,7 +31,7 @@ const MOUNTS = `${QUEUES_APP}/convex/mounts.ts`;
 type Changes = Readonly<Record<string, Constants>>;
 
 export function benchApp(constants: Constants): Promise<AppBundle> {
-  return variantOf(APP, [OWN_WORK], { [CONSTANTS]: constants });
+  return variantOf(APP, IMPORTED, { [CONSTANTS]: constants });
 }
 
 /** With so many workpools mounted. */

@@ -9,7 +9,7 @@
  * came alone: a wake for capacity, or after a change of the gate, is a lane's last check.
  *
  * The job's row names its wake, since each row of `_scheduled_functions` brings its arguments by one more read: 1,000 of
- * them take 2 s to read, and 1,000 jobs 12 ms. Measured with 1,000 callers at once on S16 (seeds 1 and 2): the first job
+ * them take 2 s to read, and 1,000 jobs 12 ms. Measured with 1,000 callers at once on S16 (seeds 1 to 3): the first job
  * starts after 1.3 to 1.5 s and the median after 3.1 to 3.2 s; with no cancels after 8.7 and 11.7 s.
  *
  * Snapshot reads: later jobs of the shard, and the wake of the newest. Reads for real: the wakes that it cancels, the gate
