@@ -42,7 +42,7 @@ import {
   type Tally,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
-import type { Doc, Id } from "../_generated/dataModel.js";
+import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
 import {
   alarmsAfter,
