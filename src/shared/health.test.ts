@@ -5,7 +5,7 @@ import {
   rateOf,
   SLOW_MIN_MS,
   STUCK_MS,
-  type Movement,
+  type QueueFlow,
   type Sample,
   type Setting,
 } from "./health.js";
@@ -21,14 +21,14 @@ const pushed: Setting = {
   fallbackAfterMs: 0,
 };
 const pulled: Setting = { ...pushed, maxParallelism: null };
-const still: Movement = { running: 0, idleWorkers: 0, hasWorkers: false };
-const waits = (ms: number, more: Partial<Movement> = {}): Movement => ({
+const still: QueueFlow = { running: 0, idleWorkers: 0, hasWorkers: false };
+const waits = (ms: number, more: Partial<QueueFlow> = {}): QueueFlow => ({
   ...{ ...still, claimableAt: NOW - ms },
   ...more,
 });
 
-function judge(movement: Movement, setting: Setting = pushed, samples: Sample[] = []) {
-  return judgeHealth(samples, movement, setting, NOW);
+function judge(flow: QueueFlow, setting: Setting = pushed, samples: Sample[] = []) {
+  return judgeHealth(samples, flow, setting, NOW);
 }
 
 describe("the last jobs", () => {
@@ -93,7 +93,7 @@ describe("a queue stands still", () => {
   });
 
   test("without a handler, where a worker is idle, or none serves the queue; not where all are at work", () => {
-    const by = (more: Partial<Movement>) => judge(waits(STUCK_MS, more), pulled);
+    const by = (more: Partial<QueueFlow>) => judge(waits(STUCK_MS, more), pulled);
     expect(by({ idleWorkers: 2, hasWorkers: true })).toMatchObject({
       light: "red",
       reason: expect.stringContaining("2 of the queue's workers are idle"),
@@ -146,14 +146,14 @@ describe("a job waits", () => {
 
 describe("the next lights without an event", () => {
   test("are the health at their instants, and not before", () => {
-    for (const movement of [
+    for (const flow of [
       waits(0),
       waits(5_000, { running: 10 }),
       waits(31_000, { running: 3, claimedAt: NOW - 2_000 }),
     ]) {
-      const { worsens, light } = judge(movement);
+      const { worsens, light } = judge(flow);
       expect(worsens.length).toBeGreaterThan(0);
-      const at = (then: number) => judgeHealth([], movement, pushed, then).light;
+      const at = (then: number) => judgeHealth([], flow, pushed, then).light;
       let before = light;
       for (const turn of worsens) {
         expect(at(turn.at)).toBe(turn.light);
@@ -165,7 +165,7 @@ describe("the next lights without an event", () => {
   });
 
   test("of a job that waits with room for it are yellow and then red, without room yellow", () => {
-    const turns = (movement: Movement) => judge(movement).worsens.map(({ light }) => light);
+    const turns = (flow: QueueFlow) => judge(flow).worsens.map(({ light }) => light);
     expect(turns(waits(0))).toEqual(["yellow", "red"]);
     expect(turns(waits(0, { running: 10 }))).toEqual(["yellow"]);
   });

@@ -29,7 +29,7 @@ export const vSample = v.object({ ms: v.optional(v.number()), succeeded: v.boole
 export type Sample = Infer<typeof vSample>;
 
 /** How a queue moves, as it stood at one instant. */
-export const vMovement = v.object({
+export const vQueueFlow = v.object({
   /** Jobs that run, counted up to some bound. */
   running: v.number(),
   /** Since when the job has been claimable that has been so for longest; absent if none is. */
@@ -45,7 +45,7 @@ export const vMovement = v.object({
   /** How long 95 in 100 of the jobs waited that ended yesterday and today. */
   usualWaitMs: v.optional(v.number()),
 });
-export type Movement = Infer<typeof vMovement>;
+export type QueueFlow = Infer<typeof vQueueFlow>;
 
 /** How the queue is set. */
 export interface Setting {
@@ -76,16 +76,16 @@ type Judgement = Pick<Health, "light" | "reason">;
 /** A queue's health at `now`; `worsens`: at which instants it gets worse, if nothing happens until then. */
 export function judgeHealth(
   samples: readonly Sample[],
-  movement: Movement,
+  flow: QueueFlow,
   setting: Setting,
   now: number,
 ): Health {
   const rate = rateOf(samples);
-  const present = judgeAt(rate, movement, setting, now);
+  const present = judgeAt(rate, flow, setting, now);
   const worsens: Health["worsens"] = [];
   let rank = RANKS[present.light];
-  for (const at of turnsOf(movement, setting).sort((a, b) => a - b)) {
-    const turned = judgeAt(rate, movement, setting, at);
+  for (const at of turnsOf(flow, setting).sort((a, b) => a - b)) {
+    const turned = judgeAt(rate, flow, setting, at);
     if (at <= now || RANKS[turned.light] <= rank) continue;
     rank = RANKS[turned.light];
     worsens.push({ at, ...turned });
@@ -96,48 +96,48 @@ export function judgeHealth(
 const RANKS = { green: 0, yellow: 1, red: 2 } as const;
 
 /** The instants at which the light may change by itself. */
-function turnsOf(movement: Movement, setting: Setting): number[] {
-  const { claimableAt, claimedAt } = movement;
+function turnsOf(flow: QueueFlow, setting: Setting): number[] {
+  const { claimableAt, claimedAt } = flow;
   if (claimableAt === undefined) return [];
-  const bound = stuckAfter(movement, setting);
+  const bound = stuckAfter(flow, setting);
   return [
     claimableAt + bound,
     Math.max(claimableAt, claimedAt ?? claimableAt) + bound,
-    claimableAt + slowAfter(movement, setting),
+    claimableAt + slowAfter(flow, setting),
   ];
 }
 
 function judgeAt(
   rate: Pick<Health, "of" | "successRate">,
-  movement: Movement,
+  flow: QueueFlow,
   setting: Setting,
   now: number,
 ): Judgement {
-  const { claimableAt } = movement;
+  const { claimableAt } = flow;
   const waits =
     claimableAt === undefined ? "" : ` A job has waited for ${span(now - claimableAt)}.`;
-  const halted = haltedBy(movement, setting);
+  const halted = haltedBy(flow, setting);
   if (halted !== null) {
     return { light: waits === "" ? "green" : "yellow", reason: `${halted}${waits}` };
   }
-  const room = roomIn(movement, setting);
+  const room = roomIn(flow, setting);
   if (claimableAt !== undefined && room !== null) {
-    const since = Math.max(claimableAt, movement.claimedAt ?? claimableAt);
-    if (now - since >= stuckAfter(movement, setting))
+    const since = Math.max(claimableAt, flow.claimedAt ?? claimableAt);
+    if (now - since >= stuckAfter(flow, setting))
       return { light: "red", reason: `${room}${waits}` };
   }
-  const { blocked } = movement;
+  const { blocked } = flow;
   if (blocked !== undefined && now < blocked.at + BLOCKED_SHOWN_MS)
     return { light: "yellow", reason: `${BLOCKED_TEXTS[blocked.kind]}${waits}` };
   if (rate.of >= RATED_MIN && rate.successRate < SUCCESS_RATE_MIN) {
     const failed = Math.round(rate.of * (1 - rate.successRate));
     return { light: "yellow", reason: `${failed} of the last ${rate.of} jobs did not succeed.` };
   }
-  if (claimableAt !== undefined && now - claimableAt >= slowAfter(movement, setting)) {
+  if (claimableAt !== undefined && now - claimableAt >= slowAfter(flow, setting)) {
     return { light: "yellow", reason: `${room ?? "All workers are busy."}${waits}` };
   }
   const drains = setting.isDraining ? " It is draining and refuses new jobs." : "";
-  return { light: "green", reason: `${moves(movement)}${drains}` };
+  return { light: "green", reason: `${moves(flow)}${drains}` };
 }
 
 const BLOCKED_TEXTS: Record<HandlerTrouble, string> = {
@@ -147,20 +147,20 @@ const BLOCKED_TEXTS: Record<HandlerTrouble, string> = {
 };
 
 /** Why nothing is meant to be taken. */
-function haltedBy({ hasWorkers }: Movement, { isPaused, maxParallelism }: Setting): string | null {
+function haltedBy({ hasWorkers }: QueueFlow, { isPaused, maxParallelism }: Setting): string | null {
   if (isPaused) return "The queue is paused.";
   if (maxParallelism !== 0 || hasWorkers) return null;
   return "maxParallelism is 0, and no external worker serves the queue.";
 }
 
-function moves({ running, claimableAt }: Movement): string {
+function moves({ running, claimableAt }: QueueFlow): string {
   if (running > 0) return "Processing jobs.";
   return claimableAt === undefined ? "Idle." : "A job is about to be claimed.";
 }
 
 /** The reason why only the queue itself can hold its jobs up; `null` where all its workers and lanes are busy. */
-function roomIn(movement: Movement, { maxParallelism }: Setting): string | null {
-  const { running, idleWorkers, hasWorkers } = movement;
+function roomIn(flow: QueueFlow, { maxParallelism }: Setting): string | null {
+  const { running, idleWorkers, hasWorkers } = flow;
   if (maxParallelism !== null && running < maxParallelism) {
     return `No job is claimed, although ${maxParallelism - running} more may run.`;
   }
@@ -172,7 +172,7 @@ function roomIn(movement: Movement, { maxParallelism }: Setting): string | null 
 
 /** Jobs that are left to workers outside at first have so much longer. */
 function stuckAfter(
-  { idleWorkers, hasWorkers }: Movement,
+  { idleWorkers, hasWorkers }: QueueFlow,
   { maxParallelism, fallbackAfterMs }: Setting,
 ): number {
   return (
@@ -180,7 +180,7 @@ function stuckAfter(
   );
 }
 
-function slowAfter({ usualWaitMs = 0 }: Movement, { fallbackAfterMs }: Setting): number {
+function slowAfter({ usualWaitMs = 0 }: QueueFlow, { fallbackAfterMs }: Setting): number {
   return Math.max(SLOW_MIN_MS + fallbackAfterMs, SLOW_TIMES * usualWaitMs);
 }
 

@@ -11,7 +11,14 @@ const INSIDE: InsideFacts = {
 
 function waits(facts: Partial<WaitingFacts>) {
   return whyWaits({
-    ...{ now: NOW, queue: "mails", labels: [], cost: 1, isDraining: false, crew: NOBODY },
+    ...{
+      now: NOW,
+      queue: "mails",
+      labels: [],
+      cost: 1,
+      isDraining: false,
+      eligibleWorkers: NOBODY,
+    },
     ...{ inside: INSIDE, ahead: 0, more: false, claimableAt: NOW - 1_000, claimedAt: null },
     ...facts,
   });
@@ -34,8 +41,8 @@ describe("a job that Convex itself may run", () => {
       { kind: "next" },
     ]);
     // A worker outside could take it.
-    const crew = { ...NOBODY, serving: 1, fitting: 1, idle: 1 };
-    expect(kinds({ inside, crew })).toEqual(["next"]);
+    const eligibleWorkers = { ...NOBODY, serving: 1, fitting: 1, idle: 1 };
+    expect(kinds({ inside, eligibleWorkers })).toEqual(["next"]);
   });
 
   test("waits for ever where none may run, and for a slot that other queues have", () => {
@@ -52,8 +59,8 @@ describe("a job that Convex itself may run", () => {
         "2026-01-01 00:00:05 UTC, and then runs inside Convex.",
       until: NOW + 5_000,
     });
-    const crew = { ...NOBODY, serving: 1, fitting: 1, idle: 1 };
-    expect(kinds({ inside, crew })).toEqual(["next"]);
+    const eligibleWorkers = { ...NOBODY, serving: 1, fitting: 1, idle: 1 };
+    expect(kinds({ inside, eligibleWorkers })).toEqual(["next"]);
   });
 
   test("is stuck when there is room and nothing was claimed for a minute, and not a moment sooner", () => {
@@ -70,7 +77,7 @@ describe("a job that Convex itself may run", () => {
 });
 
 test("where neither a worker nor a handler is, both ways out are said", () => {
-  const [reason] = waits({ inside: null, crew: NOBODY });
+  const [reason] = waits({ inside: null, eligibleWorkers: NOBODY });
   expect(reason).toMatchObject({
     kind: "noWorker",
     remedy:
@@ -79,8 +86,8 @@ test("where neither a worker nor a handler is, both ways out are said", () => {
 });
 
 test("with more workers than were read, no worker is said to be missing", () => {
-  const crew = { ...NOBODY, serving: 100, more: true };
-  expect(kinds({ inside: null, crew, ahead: 100, more: true })).toEqual(["behind"]);
+  const eligibleWorkers = { ...NOBODY, serving: 100, more: true };
+  expect(kinds({ inside: null, eligibleWorkers, ahead: 100, more: true })).toEqual(["behind"]);
 });
 
 test("a job behind other jobs has an estimated start", () => {

@@ -198,7 +198,7 @@ export interface WaitingFacts {
   group?: string | undefined;
   cost: number;
   isDraining: boolean;
-  crew: CrewFacts;
+  eligibleWorkers: CrewFacts;
   inside: InsideFacts | null;
   ahead: number;
   more: boolean;
@@ -215,27 +215,30 @@ export function whyWaits(facts: WaitingFacts): Reason[] {
 
 /** No worker or lane could take it, or none has room. */
 function whyNobody(facts: WaitingFacts): Reason[] {
-  const { inside, crew } = facts;
+  const { inside, eligibleWorkers } = facts;
   const isLeft = inside !== null && facts.now < inside.leftUntil;
-  if (inside !== null && !isLeft) return crew.idle > 0 ? [] : whyFullInside(inside, crew);
-  if (crew.fitting === 0 && !crew.more) return [whoIsMissing(facts, isLeft ? inside : null)];
-  if (crew.idle > 0 || crew.fitting === 0) return [];
-  const all = crew.fitting === 1 ? "The only worker" : `All ${crew.fitting} workers`;
+  if (inside !== null && !isLeft)
+    return eligibleWorkers.idle > 0 ? [] : whyFullInside(inside, eligibleWorkers);
+  if (eligibleWorkers.fitting === 0 && !eligibleWorkers.more)
+    return [whoIsMissing(facts, isLeft ? inside : null)];
+  if (eligibleWorkers.idle > 0 || eligibleWorkers.fitting === 0) return [];
+  const all =
+    eligibleWorkers.fitting === 1 ? "The only worker" : `All ${eligibleWorkers.fitting} workers`;
   return [
     one(
       "atCapacity",
-      `${all} that could take it (${listed(crew.names, crew.fitting)}) ${crew.fitting === 1 ? "holds" : "hold"} ` +
-        `${count(crew.held, "job")}: only the workers know their free slots.`,
+      `${all} that could take it (${listed(eligibleWorkers.names, eligibleWorkers.fitting)}) ${eligibleWorkers.fitting === 1 ? "holds" : "hold"} ` +
+        `${count(eligibleWorkers.held, "job")}: only the workers know their free slots.`,
       "Start another worker, or give these more concurrency.",
     ),
   ];
 }
 
-function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
+function whyFullInside(inside: InsideFacts, eligibleWorkers: CrewFacts): Reason[] {
   const { maxParallelism, running, names, isWaiting } = inside;
   if (maxParallelism === 0) {
     const text = "At most 0 of the queue's jobs may run inside Convex (`maxParallelism`).";
-    return crew.fitting > 0
+    return eligibleWorkers.fitting > 0
       ? []
       : [one("atCapacity", text, "Configure a higher `maxParallelism`.")];
   }
@@ -261,7 +264,7 @@ function whyFullInside(inside: InsideFacts, crew: CrewFacts): Reason[] {
 }
 
 function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
-  const { crew, queue, labels, group, cost } = facts;
+  const { eligibleWorkers, queue, labels, group, cost } = facts;
   const later =
     left === null
       ? ""
@@ -272,12 +275,12 @@ function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
       ? ", or give the queue a handler, so that Convex runs its jobs"
       : ", or configure a shorter `fallbackAfterMs`";
   const [kind, text, remedy]: [WhyKind, string, string] =
-    crew.serving === 0
+    eligibleWorkers.serving === 0
       ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
       : [
           "noWorkerWithLabels",
-          `${count(crew.serving, "worker")} that serve${crew.serving === 1 ? "s" : ""} "${queue}" ` +
-            `${crew.serving === 1 ? "is" : "are"} alive, none of which may take it: it needs ${needs(labels, group, cost)}.`,
+          `${count(eligibleWorkers.serving, "worker")} that serve${eligibleWorkers.serving === 1 ? "s" : ""} "${queue}" ` +
+            `${eligibleWorkers.serving === 1 ? "is" : "are"} alive, none of which may take it: it needs ${needs(labels, group, cost)}.`,
           "Start a worker that offers it",
         ];
   return { ...one(kind, `${text}${later}`, `${remedy}${orLater}.`), ...until };
@@ -326,8 +329,8 @@ function whyNotYet(facts: WaitingFacts): Reason[] {
   ];
 }
 
-function couldBeTaken({ crew, inside, now }: WaitingFacts): boolean {
-  if (crew.idle > 0) return true;
+function couldBeTaken({ eligibleWorkers, inside, now }: WaitingFacts): boolean {
+  if (eligibleWorkers.idle > 0) return true;
   if (inside === null || now < inside.leftUntil + STUCK_MS) return false;
   return !inside.isWaiting && inside.running < inside.maxParallelism;
 }

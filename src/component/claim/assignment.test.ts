@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Doc } from "../_generated/dataModel.js";
-import { countAtWork, standOf } from "./assignment.js";
+import { countAtWork, assignmentAmong } from "./assignment.js";
 
 const NOW = 1_000_000;
 const queue = { name: "tiles", shards: 8 };
@@ -27,18 +27,18 @@ afterEach(() => void vi.restoreAllMocks());
 
 describe("the shards that a stand guards", () => {
   test("are the shards of sessions that have called a moment ago, and will be back", () => {
-    const stand = standOf("me", queue, [holder("me"), holder("you")], NOW);
-    expect([...stand.guarded].sort()).toEqual([1, 3, 5, 7]);
-    expect(stand.own).toEqual([0, 2, 4, 6]);
+    const assignment = assignmentAmong("me", queue, [holder("me"), holder("you")], NOW);
+    expect([...assignment.guarded].sort()).toEqual([1, 3, 5, 7]);
+    expect(assignment.own).toEqual([0, 2, 4, 6]);
   });
 
   test("are not the shards of silent sessions: any worker takes from dead sessions and from sessions busy with long jobs", () => {
     const live = [holder("me"), holder("you", { state: "active", silentMs: 3_000 })];
-    expect(standOf("me", queue, live, NOW).guarded.size).toBe(0);
+    expect(assignmentAmong("me", queue, live, NOW).guarded.size).toBe(0);
   });
 
   test("nor one's own, though one has just called oneself", () => {
-    expect(standOf("me", queue, [holder("me")], NOW).guarded.size).toBe(0);
+    expect(assignmentAmong("me", queue, [holder("me")], NOW).guarded.size).toBe(0);
   });
 });
 
@@ -46,38 +46,38 @@ describe("whether a claim takes from guarded shards", () => {
   test("the idle compete with the idle only: a single one among the busy always does", () => {
     chance(0.99);
     const live = [holder("me"), ...fleet(10, { state: "active" })];
-    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+    expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
   });
 
   test("of many idle ones about two do", () => {
     const live = [holder("me"), ...fleet(10)];
     chance(0.19);
-    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+    expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
     chance(0.2);
-    expect(standOf("me", queue, live, NOW).robs).toBe(false);
+    expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(false);
   });
 
   test("sessions that are silent compete with none: beside them one always does", () => {
     chance(0.99);
     const live = [holder("me"), ...fleet(10, { silentMs: 500 })];
-    expect(standOf("me", queue, live, NOW).robs).toBe(true);
+    expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
   });
 
   test("a session that only has room competes with every other", () => {
     const live = [holder("me", { state: "active" }), ...fleet(10, { state: "active" })];
     chance(0.99);
-    expect(standOf("me", queue, live, NOW).robs).toBe(false);
+    expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(false);
   });
 });
 
 describe("the turn", () => {
   test("of a session that is not yet among the live is unknown: it cannot see other newcomers", () => {
-    expect(standOf("new", queue, fleet(3), NOW).turn).toBe("unknown");
+    expect(assignmentAmong("new", queue, fleet(3), NOW).turn).toBe("unknown");
   });
 
   test("in a queue of one shard is every session's, a newcomer's too: it has asked for strict order", () => {
     const strict = { name: "tiles", shards: 1 };
-    expect(standOf("new", strict, fleet(3), NOW)).toMatchObject({
+    expect(assignmentAmong("new", strict, fleet(3), NOW)).toMatchObject({
       own: [0],
       turn: { index: 0, sharers: 1 },
     });
@@ -85,7 +85,7 @@ describe("the turn", () => {
 
   test("leaves out sessions that serve other queues", () => {
     const live = [holder("me"), ...fleet(9, { queues: ["videos"] })];
-    expect(standOf("me", queue, live, NOW)).toMatchObject({
+    expect(assignmentAmong("me", queue, live, NOW)).toMatchObject({
       isAlone: true,
       own: [0, 1, 2, 3, 4, 5, 6, 7],
     });
@@ -93,10 +93,10 @@ describe("the turn", () => {
 });
 
 test("in a crowd too large to be ranked each session has one shard, and all shards are guarded", () => {
-  const stand = standOf("me", queue, [holder("me"), ...fleet(33)], NOW);
-  expect(stand.own).toHaveLength(1);
-  expect(stand.isAlone).toBe(false);
-  expect(stand.guarded.size).toBe(8);
+  const assignment = assignmentAmong("me", queue, [holder("me"), ...fleet(33)], NOW);
+  expect(assignment.own).toHaveLength(1);
+  expect(assignment.isAlone).toBe(false);
+  expect(assignment.guarded.size).toBe(8);
 });
 
 describe("of a fleet too large to be read, the sessions at work", () => {

@@ -23,12 +23,12 @@ import type { Fleet } from "./fleet.js";
  * that has called within the last three seconds. From owners that are silent (busy with long jobs, or dead) any worker
  * takes. The stealers are two of the sessions at work now: sessions that are silent steal nothing, and may be gone.
  */
-const THIEVES = 2;
+const STEALERS = 2;
 const OWNER_SILENT_MS = 3_000;
 const RIVAL_SILENT_MS = 500;
 const STEAL_PART = 4;
 
-export interface Stand {
+export interface Assignment {
   /** The shards that it reads first. */
   own: number[];
   /** Its turn among the sessions that read there with it. */
@@ -38,7 +38,7 @@ export interface Stand {
   /** Shards with owners that have called a moment ago and will be back for the jobs there. */
   guarded: ReadonlySet<number>;
   /** Whether this claim takes from guarded shards as well. */
-  robs: boolean;
+  maySteal: boolean;
   /**
    * Of another session's jobs, a claim takes this part: the owner's next batch is seldom stolen from, and soon
    * replaced.
@@ -92,12 +92,12 @@ export function servingOthers(
  * at once and each believed itself alone, all but one would retry, several times. A queue with one shard has asked for
  * strict order, and every session takes from its head.
  */
-export function standOf(
+export function assignmentAmong(
   session: string,
   queue: { name: string; shards: number },
   live: readonly Doc<"holders">[],
   now: number,
-): Stand {
+): Assignment {
   const { shards } = queue;
   const self = live.find((one) => one.session === session && one.queues.includes(queue.name));
   const others = servingOthers(session, queue.name, live);
@@ -117,7 +117,7 @@ export function standOf(
 }
 
 /** The stand of a claim that takes any job, from the head on: other sessions rely on it. */
-export function standAlone(shards: number): Stand {
+export function assignmentAlone(shards: number): Assignment {
   return {
     own: ownShards(0, 1, shards),
     turn: { index: 0, sharers: 1 },
@@ -128,12 +128,12 @@ export function standAlone(shards: number): Stand {
 }
 
 /** The same for several such claims at the same time: each takes its turn first, and then any job. */
-export function standInCrowd(
+export function assignmentInCrowd(
   session: string,
   queue: { name: string; shards: number },
   live: readonly Doc<"holders">[],
-): Stand {
-  const alone = standAlone(queue.shards);
+): Assignment {
+  const alone = assignmentAlone(queue.shards);
   if (queue.shards === 1) return alone;
   const busy = servingOthers(session, queue.name, live).filter(({ state }) => state === "active");
   const sessions = [session, ...busy.map((one) => one.session)].sort();
@@ -141,12 +141,12 @@ export function standInCrowd(
 }
 
 /** The same among more sessions than every claim can read. A shard to which no session hashes is served by stealing. */
-export function standInFleet(
+export function assignmentInFleet(
   session: string,
   shards: number,
   { rank, size }: Fleet,
   atWork: number,
-): Stand {
+): Assignment {
   const known = rank ?? stableHash(session) % size;
   return {
     own: ownShards(known, size, shards),
@@ -176,6 +176,6 @@ export function countAtWork(others: readonly Doc<"holders">[], size: number, now
 }
 
 /** With no rival at work it takes all that it has room for. */
-function thiefAmong(rivals: number): Pick<Stand, "robs" | "part"> {
-  return { robs: Math.random() * rivals < THIEVES, part: rivals === 0 ? 1 : STEAL_PART };
+function thiefAmong(rivals: number): Pick<Assignment, "maySteal" | "part"> {
+  return { maySteal: Math.random() * rivals < STEALERS, part: rivals === 0 ? 1 : STEAL_PART };
 }

@@ -31,7 +31,7 @@ import {
 import { bringsHandler } from "../rows/jobRules.js";
 import { mayGoOutside, offersOutside, takesAnyInside } from "../index/outsideWorkers.js";
 import { levelsOf, offerOf, type Offer } from "../rows/conditions.js";
-import { earlier, pickFrom, pickRest, Picks, type Sight, type Target } from "./picking.js";
+import { earlier, pickFrom, pickRest, Picks, type ScanResult, type Target } from "./picking.js";
 import { findUncounted } from "../count/rollUp.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -40,17 +40,17 @@ import {
   newBudget,
   snapshotOf,
   vSeenRow,
-  type Eyes,
-  type Stretch,
+  type ScanContext,
+  type PlaceScan,
 } from "../index/scan.js";
 import {
   countAtWork,
   findHolders,
   servingOthers,
-  standAlone,
-  standInCrowd,
-  standInFleet,
-  standOf,
+  assignmentAlone,
+  assignmentInCrowd,
+  assignmentInFleet,
+  assignmentAmong,
   type Holders,
 } from "./assignment.js";
 import { vKey } from "../rows/stored.js";
@@ -208,7 +208,7 @@ export const chooseJobs = internalQuery({
       const target = await targetOf(ctx, args, queue, { live, fleet, mine });
       for (const row of [...routes, ...target.bounds])
         left.bytes -= row === undefined ? 0 : bytesOf(row);
-      const eyes: Eyes = {
+      const scanning: ScanContext = {
         db: ctx.db,
         offer,
         snapshot: snapshotOf(ctx),
@@ -223,7 +223,7 @@ export const chooseJobs = internalQuery({
       const kept = left.ranges - Math.floor(left.ranges / (open.length - i));
       left.ranges -= kept;
       const levels = levelsOf(routes, offer);
-      seen.push({ eyes, target, sight: await pickFrom(eyes, target, levels, picks) });
+      seen.push({ scanning, target, scanned: await pickFrom(scanning, target, levels, picks) });
       left.ranges += kept;
     }
     // Other sessions rely on a claim that searches everywhere: while it has room, a job hidden by the partial read of a
@@ -238,7 +238,7 @@ export const chooseJobs = internalQuery({
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
       isFull: picks.isFull,
-      scans: seen.flatMap(({ sight }) => sight.stretches.filter(wasRead).map(scanOf)),
+      scans: seen.flatMap(({ scanned }) => scanned.placeScans.filter(wasRead).map(scanOf)),
       expired: isNext ? expired._id : null,
       uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
       timer,
@@ -268,15 +268,15 @@ export const chooseJobs = internalQuery({
 });
 
 interface Seen {
-  eyes: Eyes;
+  scanning: ScanContext;
   target: Target;
-  sight: Sight;
+  scanned: ScanResult;
 }
 
 /** Picks the remaining jobs of the places read; returns whether none was left unseen. */
 async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
-  for (const { eyes, target, sight } of seen)
-    if (sight.filled?.isWhole === false || !(await pickRest(eyes, target, sight, picks)))
+  for (const { scanning, target, scanned } of seen)
+    if (scanned.filled?.isWhole === false || !(await pickRest(scanning, target, scanned, picks)))
       return false;
   return true;
 }
@@ -297,15 +297,17 @@ async function targetOf(
   const woken = isWoken || isCrowded;
   const target = { name, shards, epoch, bounds, now, newest, isWoken: woken, young };
   if (everywhere === true) {
-    const crowd = isCrowded ? standInCrowd(session, { name, shards }, live) : standAlone(shards);
-    return { ...target, stand: crowd };
+    const crowd = isCrowded
+      ? assignmentInCrowd(session, { name, shards }, live)
+      : assignmentAlone(shards);
+    return { ...target, assignment: crowd };
   }
   const others = servingOthers(session, name, live);
-  const stand =
+  const assignment =
     fleet === null
-      ? standOf(session, { name, shards }, live, now)
-      : standInFleet(session, shards, fleet, countAtWork(others, fleet.size, now));
-  return { ...target, stand: isWoken ? { ...stand, robs: true } : stand };
+      ? assignmentAmong(session, { name, shards }, live, now)
+      : assignmentInFleet(session, shards, fleet, countAtWork(others, fleet.size, now));
+  return { ...target, assignment: isWoken ? { ...assignment, maySteal: true } : assignment };
 }
 
 /** A target, and the jobs that became claimable after a commit and that workers outside may take. */
@@ -333,11 +335,11 @@ function avoiding(
     others.some((other) => !failedBy.includes(other.name));
 }
 
-function wasRead({ rows, end }: Stretch): boolean {
+function wasRead({ rows, end }: PlaceScan): boolean {
   return rows.length > 0 || end !== null;
 }
 
-function scanOf({ queue, order, shard, rows, end, isBehindDear }: Stretch): Scan {
+function scanOf({ queue, order, shard, rows, end, isBehindDear }: PlaceScan): Scan {
   const seen = rows.map(({ id, key, isPassed, isDear }) => ({ id, key, isPassed, isDear }));
   return { queue, order, shard, rows: seen, end, isBehindDear };
 }

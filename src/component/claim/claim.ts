@@ -29,11 +29,11 @@ import type { MutationCtx } from "../_generated/server.js";
 import {
   describe,
   isFull,
-  newBasket,
+  newLeaseBatch,
   take,
   takeAgain,
   takeSeen,
-  type Basket,
+  type LeaseBatch,
 } from "./leaseBatch.js";
 import { REVIVERS, type Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
@@ -265,24 +265,24 @@ export async function takeFrom(
   const max = Math.min(request.max, room(holder));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
-  const basket = newBasket({ holder, n, queues: open, offer, max, now, carries, endsAt });
-  if (isFull(basket) || open.size === 0) {
+  const batch = newLeaseBatch({ holder, n, queues: open, offer, max, now, carries, endsAt });
+  if (isFull(batch) || open.size === 0) {
     const same = encodeCursor(known);
-    return { leases: [], jobs: [], ruled: basket.ruled, cursor: same, timer: undefined };
+    return { leases: [], jobs: [], ruled: batch.ruled, cursor: same, timer: undefined };
   }
-  if (lane?.first !== undefined) await takeSeen(ctx, basket, lane.first);
-  if (isFull(basket) || (lane?.isContent === true && basket.leases.length > 0)) {
+  if (lane?.first !== undefined) await takeSeen(ctx, batch, lane.first);
+  if (isFull(batch) || (lane?.isContent === true && batch.leases.length > 0)) {
     return {
-      leases: basket.leases,
-      jobs: basket.jobs,
+      leases: batch.leases,
+      jobs: batch.jobs,
       cursor: encodeCursor(known),
       timer: undefined,
-      ruled: basket.ruled,
-      isHeavy: basket.isHeavy,
-      isTooLong: basket.isTooLong,
+      ruled: batch.ruled,
+      isHeavy: batch.isHeavy,
+      isTooLong: batch.isTooLong,
     };
   }
-  await takeNamed(ctx, basket, named);
+  await takeNamed(ctx, batch, named);
   const seen: Look = await ctx.runQuery(
     internal.claim.choose.chooseJobs,
     {
@@ -293,7 +293,7 @@ export async function takeFrom(
         ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
       })),
       conditions: given({ labels, maxCost, groups }),
-      max: lane === undefined ? max - basket.leases.length : max,
+      max: lane === undefined ? max - batch.leases.length : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
       ...given({
@@ -311,25 +311,25 @@ export async function takeFrom(
     { useStaleSnapshot: true },
   );
   const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
-  for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, basket, id, seq, rows[i]);
-  if (!isFull(basket) && seen.expired !== null) {
+  for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, batch, id, seq, rows[i]);
+  if (!isFull(batch) && seen.expired !== null) {
     // Its jobs lie in this transaction's own writes, which no snapshot shows: they are taken by their ids.
-    await takeAgain(ctx, basket, await takeOver(ctx, seen.expired, now));
+    await takeAgain(ctx, batch, await takeOver(ctx, seen.expired, now));
     for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
   }
   if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {
-    leases: basket.leases,
-    jobs: basket.jobs,
-    ruled: basket.ruled,
-    isHeavy: basket.isHeavy,
-    isTooLong: basket.isTooLong,
-    cursor: nextCursor(known, seen.scans, basket),
+    leases: batch.leases,
+    jobs: batch.jobs,
+    ruled: batch.ruled,
+    isHeavy: batch.isHeavy,
+    isTooLong: batch.isTooLong,
+    cursor: nextCursor(known, seen.scans, batch),
     timer: seen.timer,
     ...(seen.places.length === 0 ? {} : { places: seen.places }),
     ...(request.placed === true ? {} : { fleet: seen.fleet }),
-    snapshot: hidesMore(seen, basket) ? null : seen.snapshot,
+    snapshot: hidesMore(seen, batch) ? null : seen.snapshot,
   };
 }
 
@@ -339,20 +339,20 @@ export async function takeFrom(
  */
 async function takeNamed(
   ctx: MutationCtx,
-  basket: Basket,
+  batch: LeaseBatch,
   named: readonly Doc<"jobs">[],
 ): Promise<void> {
   for (const job of named) {
-    const queue = basket.queues.get(job.queue);
+    const queue = batch.queues.get(job.queue);
     if (queue === undefined || keepsOrder(queue)) continue;
-    await take(ctx, basket, job._id, job.seq as bigint, job);
+    await take(ctx, batch, job._id, job.seq as bigint, job);
   }
 }
 
 /**
  * Whether the search ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired.
  */
-function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: Basket): boolean {
+function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: LeaseBatch): boolean {
   if (!looksNoFurther) return false;
   const leased = new Set(leases.map(({ id }) => id));
   return picks.some(({ id }) => !leased.has(id));

@@ -10,7 +10,7 @@ import { filledOf } from "../index/nonEmptyPlaces.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
-import { newBudget, snapshotOf, type Eyes, type Place } from "../index/scan.js";
+import { newBudget, snapshotOf, type ScanContext, type Place } from "../index/scan.js";
 
 export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
   bounds: (QueueBounds | undefined)[];
@@ -21,7 +21,7 @@ export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"
 }
 
 export interface WaitingRoom {
-  eyes: Eyes;
+  scanning: ScanContext;
   /** The places to read in one queue, or `null` if no job may be claimed from it: not declared yet, or paused. */
   look: (name: string) => Promise<WaitingIn | null>;
 }
@@ -33,7 +33,7 @@ export function waitingRoom(
 ): WaitingRoom {
   const offer = offerOf(conditions);
   const mine = decodeCursor(cursor, offer.groups);
-  const eyes: Eyes = {
+  const scanning: ScanContext = {
     db: ctx.db,
     offer,
     snapshot: snapshotOf(ctx),
@@ -42,7 +42,7 @@ export function waitingRoom(
     left: newBudget(),
   };
   return {
-    eyes,
+    scanning,
     look: async (name) => {
       const queue = await findQueue(ctx.db, name);
       if (queue === null || queue.isPaused) return null;
@@ -58,12 +58,12 @@ export function waitingRoom(
       );
       const bounds = [...boundsFor(mine, name, offer.maxCost), await publicBounds(ctx.db, name)];
       for (const row of [...routes, ...bounds])
-        eyes.left.bytes -= row === undefined ? 0 : bytesOf(row);
+        scanning.left.bytes -= row === undefined ? 0 : bytesOf(row);
       const places = bands.flat();
-      if (places.length <= eyes.left.ranges) {
+      if (places.length <= scanning.left.ranges) {
         return { ...queue, bounds, bands, isWhole: true };
       }
-      const { has, isWhole } = await filledOf(eyes, places);
+      const { has, isWhole } = await filledOf(scanning, places);
       const filled = bands.map((band) => band.filter(has));
       return { ...queue, bounds, bands: filled, isWhole };
     },

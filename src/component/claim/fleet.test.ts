@@ -9,7 +9,7 @@ import {
 import { api } from "../_generated/api.js";
 import { fleetOf, type Fleet } from "./fleet.js";
 import { newWorld, type World } from "../setup.test.js";
-import { findHolders, standInFleet } from "./assignment.js";
+import { findHolders, assignmentInFleet } from "./assignment.js";
 
 const MANY = RANKED_HOLDERS_MAX + 12;
 const sessions = Array.from({ length: MANY }, (_, i) => `session-${i}`);
@@ -65,7 +65,7 @@ describe("a fleet", () => {
     expect(ranks).toEqual(sessions.map((_, i) => i));
     // Each of the sessions that share a shard has a turn of its own.
     const turns = fleets.map((fleet, i) => {
-      const { own, turn } = standInFleet(sessions[i]!, 8, fleet!, MANY);
+      const { own, turn } = assignmentInFleet(sessions[i]!, 8, fleet!, MANY);
       return JSON.stringify([own, turn === "unknown" ? turn : turn.index]);
     });
     expect(new Set(turns).size).toBe(MANY);
@@ -78,7 +78,7 @@ describe("a fleet", () => {
     expect(await counted(world)).toEqual([]);
     const fleet = (await fleetAsSeenBy(world, sessions[0]!))!;
     expect(fleet).toMatchObject({ rank: null, isMiscounted: false });
-    expect(standInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
+    expect(assignmentInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
     await world.enqueue();
     const { jobs } = await world.t.mutation(api.lib.claim, {
       ...{ token: world.token, session: sessions[0]!, n: 2, name: "a", max: 1, woken: true },

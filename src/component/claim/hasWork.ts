@@ -13,7 +13,7 @@
 import { checkLength, QUEUES_MAX, type Conditions, type Waiting } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { nameWaiting } from "./named.js";
-import { isSpent, newStretch, readOn } from "../index/scan.js";
+import { isSpent, newPlaceScan, readOn } from "../index/scan.js";
 import { authorize, within } from "../rows/tokens.js";
 import { waitingRoom } from "./claimablePlaces.js";
 
@@ -34,18 +34,18 @@ export async function hasWork(
 }
 
 async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> {
-  const { eyes, look } = waitingRoom(ctx, args);
+  const { scanning, look } = waitingRoom(ctx, args);
   for (const queue of args.queues) {
-    if (isSpent(eyes.left)) return true;
+    if (isSpent(scanning.left)) return true;
     const waiting = await look(queue);
     if (waiting === null) continue;
     const { bands, bounds, epoch, isWhole } = waiting;
     // One place after another, since every range read is one more that can wake the fleet.
     for (const place of bands.flat()) {
-      const stretch = newStretch(place, bounds, epoch);
-      await readOn(eyes, stretch, 1);
-      if (stretch.rows.some((row) => row.cost !== null)) return true;
-      if (isSpent(eyes.left)) return true;
+      const placeScan = newPlaceScan(place, bounds, epoch);
+      await readOn(scanning, placeScan, 1);
+      if (placeScan.rows.some((row) => row.cost !== null)) return true;
+      if (isSpent(scanning.left)) return true;
     }
     if (!isWhole) return true;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newBasket, take } from "./leaseBatch.js";
+import { newLeaseBatch, take } from "./leaseBatch.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
 
@@ -25,12 +25,12 @@ test("a job that has moved since it was seen is left at its present place, behin
         ...{ holder, n: 9, queues: new Map([["tiles", queue]]), offer },
         ...{ max: 1, now: Date.now(), carries: Infinity, endsAt: Infinity },
       };
-      const basket = newBasket(by);
-      await take(ctx, basket, id, seq);
-      const leased = basket.leases.length;
+      const batch = newLeaseBatch(by);
+      await take(ctx, batch, id, seq);
+      const leased = batch.leases.length;
       // Nothing of this is to stand: the holder's row knows nothing of the lease.
       if (leased > 0) throw new Error("taken");
-      return [leased, basket.dealtWith.has(id)];
+      return [leased, batch.dealtWith.has(id)];
     });
   expect(await took(seen - 1n)).toEqual([0, true]);
   await expect(took(seen)).rejects.toThrow("taken");

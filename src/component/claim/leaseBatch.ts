@@ -44,7 +44,7 @@ interface For {
   endsAt: number;
 }
 
-export interface Basket extends For {
+export interface LeaseBatch extends For {
   leases: HeldLease[];
   jobs: ClaimedJob[];
   bytes: number;
@@ -63,15 +63,15 @@ export interface Basket extends For {
   dealtWith: Set<Id<"jobs">>;
 }
 
-export function newBasket(by: For): Basket {
+export function newLeaseBatch(by: For): LeaseBatch {
   const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, isTooLong: false };
   const ruled = new Map<string, Id<"handlers">>();
   const dealtWith = new Set<Id<"jobs">>();
   return { ...by, ...empty, hasEnded: false, ruled, leases: [], jobs: [], dealtWith };
 }
 
-export function isFull(basket: Basket): boolean {
-  return basket.full || basket.leases.length >= basket.max;
+export function isFull(batch: LeaseBatch): boolean {
+  return batch.full || batch.leases.length >= batch.max;
 }
 
 /**
@@ -81,38 +81,38 @@ export function isFull(basket: Basket): boolean {
  */
 export async function take(
   ctx: MutationCtx,
-  basket: Basket,
+  batch: LeaseBatch,
   id: Id<"jobs">,
   seq: bigint,
   row?: Job | null,
 ): Promise<void> {
-  if (isFull(basket)) return;
+  if (isFull(batch)) return;
   // An earlier read does not show the effects that the end of another job had on this one.
-  const job = row === undefined || basket.hasEnded ? await ctx.db.get("jobs", id) : row;
+  const job = row === undefined || batch.hasEnded ? await ctx.db.get("jobs", id) : row;
   if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
-    basket.dealtWith.add(id);
+    batch.dealtWith.add(id);
     return;
   }
-  await takeSeen(ctx, basket, job);
+  await takeSeen(ctx, batch, job);
 }
 
 /** The same for a job that has been read for real. */
-export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Promise<void> {
-  const { offer, cost, holder, endsAt, now } = basket;
-  const queue = basket.queues.get(job.queue);
+export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): Promise<void> {
+  const { offer, cost, holder, endsAt, now } = batch;
+  const queue = batch.queues.get(job.queue);
   if (queue === undefined) return;
   const rules = await rulesOf(ctx.db, queue, job);
   const taker = { offer, cost, isLane: holder.lane !== undefined, endsAt, now };
   switch (mayTake(taker, queue, job, rules)) {
     case "take":
-      return await put(ctx, basket, queue, job, rules);
+      return await put(ctx, batch, queue, job, rules);
     case "tooLong":
-      basket.isTooLong = true;
+      batch.isTooLong = true;
       return;
     case "fail":
       await withEffects(ctx, { now, byHolder: true }, (ctx) => endOutOfTime(ctx, queue, job, now));
-      basket.hasEnded = true;
-      basket.dealtWith.add(job._id);
+      batch.hasEnded = true;
+      batch.dealtWith.add(job._id);
       return;
     case "leave":
   }
@@ -124,57 +124,57 @@ export async function takeSeen(ctx: MutationCtx, basket: Basket, job: Job): Prom
  */
 export async function takeAgain(
   ctx: MutationCtx,
-  basket: Basket,
+  batch: LeaseBatch,
   ids: readonly Id<"jobs">[],
 ): Promise<void> {
   const rows = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
   const jobs = rows.filter((job) => job !== null);
   const priorityOf = (job: Job) => job.priority ?? PRIORITY_DEFAULT;
   for (const job of jobs.sort((a, b) => priorityOf(b) - priorityOf(a))) {
-    if (isFull(basket)) return;
+    if (isFull(batch)) return;
     // One that is of another queue, or for another claimer, is pending again, and stays so.
-    await takeSeen(ctx, basket, job);
+    await takeSeen(ctx, batch, job);
   }
 }
 
 async function put(
   ctx: MutationCtx,
-  basket: Basket,
+  batch: LeaseBatch,
   queue: Queue,
   job: Job,
   rules: Rules,
 ): Promise<void> {
-  const { now } = basket;
-  const payload = await payloadFor(ctx, basket, rules, job);
-  const bytes = basket.bytes + payload.bytes;
+  const { now } = batch;
+  const payload = await payloadFor(ctx, batch, rules, job);
+  const bytes = batch.bytes + payload.bytes;
   // The first is taken at any size, or a large job would never run.
-  if (basket.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
-    basket.full = true;
+  if (batch.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
+    batch.full = true;
     return;
   }
-  const { leaseMs, graceMs, ...bounds } = boundsOf(basket, queue, rules);
+  const { leaseMs, graceMs, ...bounds } = boundsOf(batch, queue, rules);
   const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
-  const leased = await lease(ctx.db, job, basket.holder, now);
+  const leased = await lease(ctx.db, job, batch.holder, now);
   // Where no job is left to workers outside, the wake is about to start.
-  if (basket.holder.lane === undefined && queue.config.fallbackAfterMs > 0)
+  if (batch.holder.lane === undefined && queue.config.fallbackAfterMs > 0)
     await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
     waitMs: now - job.enqueuedAt,
   });
   const held: HeldLease = {
-    ...{ id: job._id, attempt: leased.attempt, n: basket.n },
+    ...{ id: job._id, attempt: leased.attempt, n: batch.n },
     ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
     ...(graceMs === 0 ? {} : { graceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
   };
-  basket.bytes = bytes;
-  basket.isHeavy ||= payload.isLeftOut;
-  basket.cost += costOf(job);
-  basket.dealtWith.add(job._id);
-  basket.leases.push(held);
-  if (job.handler !== undefined) basket.ruled.set(job._id, job.handler);
-  basket.jobs.push(describe(leased, payload.value, held, now));
+  batch.bytes = bytes;
+  batch.isHeavy ||= payload.isLeftOut;
+  batch.cost += costOf(job);
+  batch.dealtWith.add(job._id);
+  batch.leases.push(held);
+  if (job.handler !== undefined) batch.ruled.set(job._id, job.handler);
+  batch.jobs.push(describe(leased, payload.value, held, now));
 }
 
 /**
@@ -182,7 +182,7 @@ async function put(
  */
 async function payloadFor(
   ctx: MutationCtx,
-  { holder, bytes: before, carries }: Basket,
+  { holder, bytes: before, carries }: LeaseBatch,
   { handler }: Rules,
   { payload: stored }: Job,
 ): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
@@ -195,7 +195,7 @@ async function payloadFor(
 
 /** A lane is supervised by its scheduled function, and no attempt outlives that. */
 function boundsOf(
-  { holder }: Basket,
+  { holder }: LeaseBatch,
   queue: Queue,
   { leaseMs, graceMs, timeoutMs }: Rules,
 ): { leaseMs?: number; graceMs: number; timeoutMs: number | undefined } {

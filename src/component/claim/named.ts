@@ -25,11 +25,11 @@ import type { LookRequest } from "./hasWork.js";
 import type { Queue } from "../rows/queues.js";
 import {
   isSpent,
-  newStretch,
+  newPlaceScan,
   readAllOn,
   readOn,
   type SeenRow,
-  type Stretch,
+  type PlaceScan,
 } from "../index/scan.js";
 import { waitingRoom, type WaitingIn, type WaitingRoom } from "./claimablePlaces.js";
 
@@ -42,13 +42,13 @@ const MORE: Waiting = { jobs: [], more: true };
  * jobs.
  */
 export async function nameWaiting(ctx: QueryCtx, args: LookRequest): Promise<Waiting> {
-  const { eyes, look } = waitingRoom(ctx, args);
+  const { scanning, look } = waitingRoom(ctx, args);
   const waiting = await look(args.queues[0]!);
   if (waiting === null) return NONE;
   let found: SeenRow[] = [];
   for (const band of waiting.bands) {
-    const rows = await rowsOf(eyes, waiting, band);
-    if (rows === null || isSpent(eyes.left)) return MORE;
+    const rows = await rowsOf(scanning, waiting, band);
+    if (rows === null || isSpent(scanning.left)) return MORE;
     if (rows.length === 0) continue;
     if (found.length > 0) return MORE;
     found = rows;
@@ -73,24 +73,24 @@ function named({ _id, failedBy }: Doc<"jobs">): Waiting["jobs"][number] {
  * in other places.
  */
 async function rowsOf(
-  eyes: WaitingRoom["eyes"],
+  scanning: WaitingRoom["scanning"],
   waiting: WaitingIn,
   band: WaitingIn["bands"][number],
 ): Promise<SeenRow[] | null> {
   const { bounds, epoch } = waiting;
   const most = keepsOrder(waiting) ? 0 : NAMED_MAX;
-  const [first, ...others] = band.map((place) => newStretch(place, bounds, epoch));
+  const [first, ...others] = band.map((place) => newPlaceScan(place, bounds, epoch));
   if (first === undefined) return [];
-  await readOn(eyes, first, most + 1);
+  await readOn(scanning, first, most + 1);
   if (takeable(first).length > most) return null;
-  await readAllOn(eyes, others, NAMED_IN_PLACE_MAX);
+  await readAllOn(scanning, others, NAMED_IN_PLACE_MAX);
   const rows = [first, ...others].flatMap(takeable);
   const isCut = others.some(({ end }) => end === null) || first.end === null;
   if (isCut || rows.length > most) return null;
   return rows.sort((a, b) => compareKeys(a.key, b.key));
 }
 
-function takeable({ rows }: Stretch): SeenRow[] {
+function takeable({ rows }: PlaceScan): SeenRow[] {
   return rows.filter(({ cost }) => cost !== null);
 }
 

@@ -1,6 +1,6 @@
 /** The cursor from which a claimer's next scan starts. Pure. */
 import type { Id } from "../_generated/dataModel.js";
-import { type Basket } from "./leaseBatch.js";
+import { type LeaseBatch } from "./leaseBatch.js";
 import { type Scan } from "./choose.js";
 import {
   boundOf,
@@ -16,14 +16,18 @@ import {
  * The next scan's cursor: raised where rows were dealt with, for a budget also where they are too dear for it, and
  * unchanged in every other place.
  */
-export function nextCursor(before: PrivateCursor, scans: readonly Scan[], basket: Basket): string {
-  const { maxCost } = basket.offer;
+export function nextCursor(
+  before: PrivateCursor,
+  scans: readonly Scan[],
+  batch: LeaseBatch,
+): string {
+  const { maxCost } = batch.offer;
   for (const scan of scans) {
-    const dead = scan.isBehindDear ? null : deadBelow(scan, basket.dealtWith, false);
-    if (dead !== null) raise(before, scan, dead, basket);
-    const passed = maxCost === undefined ? null : deadBelow(scan, basket.dealtWith, true);
+    const dead = scan.isBehindDear ? null : deadBelow(scan, batch.dealtWith, false);
+    if (dead !== null) raise(before, scan, dead, batch);
+    const passed = maxCost === undefined ? null : deadBelow(scan, batch.dealtWith, true);
     if (passed === null || (dead !== null && compareKeys(passed, dead) <= 0)) continue;
-    raise(before, scan, passed, basket, maxCost);
+    raise(before, scan, passed, batch, maxCost);
   }
   return encodeCursor(before);
 }
@@ -32,7 +36,7 @@ function raise(
   cursor: PrivateCursor,
   { queue, order, shard }: Scan,
   key: Key,
-  { queues }: Basket,
+  { queues }: LeaseBatch,
   maxCost?: number,
 ): void {
   const { epoch } = queues.get(queue)!;

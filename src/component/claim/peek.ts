@@ -19,7 +19,7 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { compareKeys } from "../rows/cursors.js";
 import type { LookRequest } from "./hasWork.js";
-import { isSpent, newStretch, readAllOn } from "../index/scan.js";
+import { isSpent, newPlaceScan, readAllOn } from "../index/scan.js";
 import { authorize, within } from "../rows/tokens.js";
 import { waitingRoom } from "./claimablePlaces.js";
 
@@ -30,18 +30,20 @@ export async function peek(
   checkInteger("limit", limit, 1, PEEK_MAX);
   checkLength("The queues of a worker", args.queues, 1, QUEUES_MAX);
   const token = await authorize(ctx.db, args.token, args.queues);
-  const { eyes, look } = waitingRoom(ctx, within(token, args));
+  const { scanning, look } = waitingRoom(ctx, within(token, args));
   const jobs: PeekedJob[] = [];
   for (const queue of args.queues) {
-    if (isSpent(eyes.left)) return jobs;
+    if (isSpent(scanning.left)) return jobs;
     const waiting = await look(queue);
     if (waiting === null) continue;
     const { bands, bounds, epoch } = waiting;
     for (const places of bands) {
-      if (jobs.length >= limit || isSpent(eyes.left)) return jobs;
-      const stretches = places.map((place) => newStretch(place, bounds, epoch));
-      await readAllOn(eyes, stretches, limit - jobs.length);
-      const rows = stretches.flatMap((stretch) => stretch.rows.filter(({ cost }) => cost !== null));
+      if (jobs.length >= limit || isSpent(scanning.left)) return jobs;
+      const placeScans = places.map((place) => newPlaceScan(place, bounds, epoch));
+      await readAllOn(scanning, placeScans, limit - jobs.length);
+      const rows = placeScans.flatMap((placeScan) =>
+        placeScan.rows.filter(({ cost }) => cost !== null),
+      );
       rows.sort((a, b) => compareKeys(a.key, b.key));
       for (const { id } of rows.slice(0, limit - jobs.length)) {
         jobs.push(describe((await ctx.db.get("jobs", id))!));

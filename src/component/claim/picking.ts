@@ -23,15 +23,15 @@ import {
   goesOn,
   isSpent,
   lift,
-  newStretch,
+  newPlaceScan,
   readAllOn,
   readOn,
-  type Eyes,
+  type ScanContext,
   type Place,
   type SeenRow,
-  type Stretch,
+  type PlaceScan,
 } from "../index/scan.js";
-import type { Stand } from "./assignment.js";
+import type { Assignment } from "./assignment.js";
 
 /**
  * Rows that a claimer reads for each that it needs and each session that shares its shard: so many that one of them is
@@ -57,7 +57,7 @@ export interface Target {
   /** The most it ever had. */
   shards: number;
   epoch: number;
-  stand: Stand;
+  assignment: Assignment;
   bounds: readonly (QueueBounds | undefined)[];
   now: number;
   /** New jobs need not be left to any other session. */
@@ -120,16 +120,16 @@ export class Picks {
 }
 
 /** A priority that has been searched, with the rows seen in each of its bands. */
-interface Looked {
+interface LevelScan {
   level: Level;
-  bands: Map<number, Map<number, Stretch>>;
+  bands: Map<number, Map<number, PlaceScan>>;
 }
 
 /** The result of a search of one queue. */
-export interface Sight {
+export interface ScanResult {
   /** The priorities that were searched by the rules of shards, so that jobs may be left there. */
-  looked: Looked[];
-  stretches: Stretch[];
+  levelScan: LevelScan[];
+  placeScans: PlaceScan[];
   /** The only places with waiting jobs; absent where all places are read. */
   filled?: Filled;
 }
@@ -142,25 +142,25 @@ export interface Sight {
  * remaining budget is spent from a random place on: none is passed by for ever by claims that all begin at the first.
  */
 export async function pickFrom(
-  eyes: Eyes,
+  scanning: ScanContext,
   target: Target,
   levels: readonly Level[],
   picks: Picks,
-): Promise<Sight> {
-  const sight: Sight = { looked: [], stretches: [] };
+): Promise<ScanResult> {
+  const scanned: ScanResult = { levelScan: [], placeScans: [] };
   const places = placesOf(target, levels);
-  if (places.length <= eyes.left.ranges) {
-    await pickByPriority(eyes, target, levels, picks, sight);
-    return sight;
+  if (places.length <= scanning.left.ranges) {
+    await pickByPriority(scanning, target, levels, picks, scanned);
+    return scanned;
   }
-  const filled = await filledOf(eyes, places);
-  sight.filled = filled;
+  const filled = await filledOf(scanning, places);
+  scanned.filled = filled;
   const before = picks.rows.length;
-  await pickByPriority(eyes, target, levels, picks, sight);
+  await pickByPriority(scanning, target, levels, picks, scanned);
   if (!filled.isWhole && picks.rows.length === before) {
-    await pickAnywhere(eyes, target, places, picks, sight);
+    await pickAnywhere(scanning, target, places, picks, scanned);
   }
-  return sight;
+  return scanned;
 }
 
 function placesOf({ name, shards }: Target, levels: readonly Level[]): Place[] {
@@ -178,38 +178,38 @@ function placesOf({ name, shards }: Target, levels: readonly Level[]): Place[] {
 }
 
 async function pickAnywhere(
-  eyes: Eyes,
+  scanning: ScanContext,
   target: Target,
   places: readonly Place[],
   picks: Picks,
-  sight: Sight,
+  scanned: ScanResult,
 ): Promise<void> {
   const start = Math.floor(Math.random() * places.length);
   for (const place of [...places.slice(start), ...places.slice(0, start)]) {
-    if (isSpent(eyes.left) || picks.isFull) return;
-    const stretch = newStretch(place, target.bounds, target.epoch, target.newest);
-    await readOn(eyes, stretch, picks.need);
-    sight.stretches.push(stretch);
-    for (const row of stretch.rows) picks.add(row);
-    if (stretch.rows.length > 0) return;
+    if (isSpent(scanning.left) || picks.isFull) return;
+    const placeScan = newPlaceScan(place, target.bounds, target.epoch, target.newest);
+    await readOn(scanning, placeScan, picks.need);
+    scanned.placeScans.push(placeScan);
+    for (const row of placeScan.rows) picks.add(row);
+    if (placeScan.rows.length > 0) return;
   }
 }
 
 async function pickByPriority(
-  eyes: Eyes,
+  scanning: ScanContext,
   target: Target,
   levels: readonly Level[],
   picks: Picks,
-  sight: Sight,
+  scanned: ScanResult,
 ): Promise<void> {
   for (const level of levels) {
-    if (picks.isFull || isSpent(eyes.left)) break;
-    const looked: Looked = { level, bands: new Map() };
-    const hand = picks.tentative();
-    await lookAtLevel(eyes, target, sight, looked, hand, level === levels.at(-1));
-    if (hand.rows.length > 0 && !(await pickRest(eyes, target, sight, picks))) break;
-    for (const row of hand.rows) picks.add(row);
-    sight.looked.push(looked);
+    if (picks.isFull || isSpent(scanning.left)) break;
+    const levelScan: LevelScan = { level, bands: new Map() };
+    const tentative = picks.tentative();
+    await lookAtLevel(scanning, target, scanned, levelScan, tentative, level === levels.at(-1));
+    if (tentative.rows.length > 0 && !(await pickRest(scanning, target, scanned, picks))) break;
+    for (const row of tentative.rows) picks.add(row);
+    scanned.levelScan.push(levelScan);
   }
 }
 
@@ -218,30 +218,30 @@ async function pickByPriority(
  * lower priority may be taken.
  */
 export async function pickRest(
-  eyes: Eyes,
+  scanning: ScanContext,
   target: Target,
-  sight: Sight,
+  scanned: ScanResult,
   picks: Picks,
 ): Promise<boolean> {
-  for (const { level, bands } of sight.looked) {
+  for (const { level, bands } of scanned.levelScan) {
     for (const order of bandsOf(level.priority)) {
       const all = Array.from({ length: target.shards }, (_, shard) => shard);
-      const known = bands.get(order) ?? new Map<number, Stretch>();
-      const stretches = stretchesOf(target, sight, known, level, order, all, picks);
-      for (const stretch of stretches) lift(stretch, target.newest);
+      const known = bands.get(order) ?? new Map<number, PlaceScan>();
+      const placeScans = placeScansOf(target, scanned, known, level, order, all, picks);
+      for (const placeScan of placeScans) lift(placeScan, target.newest);
       for (;;) {
-        const rows = stretches.flatMap((stretch) => stretch.rows).sort(byKey);
+        const rows = placeScans.flatMap((placeScan) => placeScan.rows).sort(byKey);
         const start = target.shards === 1 ? 0 : Math.floor(Math.random() * rows.length);
         for (const row of [...rows.slice(start), ...rows.slice(0, start)]) picks.add(row);
-        const unread = stretches.filter(goesOn);
+        const unread = placeScans.filter(goesOn);
         if (picks.isFull) return false;
         if (unread.length === 0) break;
-        if (isSpent(eyes.left)) return false;
-        await readAllOn(eyes, unread, picks.need);
+        if (isSpent(scanning.left)) return false;
+        await readAllOn(scanning, unread, picks.need);
       }
     }
   }
-  sight.looked = [];
+  scanned.levelScan = [];
   return true;
 }
 
@@ -254,71 +254,84 @@ export async function pickRest(
  * jobs are read as well, since the next step must know whether there are any.
  */
 async function lookAtLevel(
-  eyes: Eyes,
+  scanning: ScanContext,
   target: Target,
-  sight: Sight,
-  { level, bands }: Looked,
-  hand: Picks,
+  scanned: ScanResult,
+  { level, bands }: LevelScan,
+  tentative: Picks,
   isLowest: boolean,
 ): Promise<void> {
-  const { own, turn, guarded, robs, part } = target.stand;
+  const { own, turn, guarded, maySteal, part } = target.assignment;
   // A clock decides here only when another session may steal; the owner finds the job independently of clocks.
   const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
   for (const order of bandsOf(level.priority)) {
-    if (hand.isFull) return;
-    const known = new Map<number, Stretch>();
+    if (tentative.isFull) return;
+    const known = new Map<number, PlaceScan>();
     bands.set(order, known);
-    const mine = stretchesOf(target, sight, known, level, order, own, hand);
-    await readAllOn(eyes, mine, shareOf(target, mine, windowOf(hand.need, target.stand)));
-    const rows = mine.flatMap((stretch) => stretch.rows).sort(byKey);
+    const mine = placeScansOf(target, scanned, known, level, order, own, tentative);
+    await readAllOn(
+      scanning,
+      mine,
+      shareOf(target, mine, windowOf(tentative.need, target.assignment)),
+    );
+    const rows = mine.flatMap((placeScan) => placeScan.rows).sort(byKey);
     if (turn === "unknown") {
-      pickScattered(hand, rows, 1);
+      pickScattered(tentative, rows, 1);
     } else {
       const turns = new Set(rows.filter((row) => hasTurn(row.id, turn)));
-      for (const row of turns) hand.add(row);
+      for (const row of turns) tentative.add(row);
       const others = rows.filter((row) => !turns.has(row) && row.key.seq <= waited);
-      if (robs || isHelper(turn, others)) pickScattered(hand, others, part);
+      if (maySteal || isHelper(turn, others)) pickScattered(tentative, others, part);
     }
-    if (hand.isFull) return;
+    if (tentative.isFull) return;
     const foreign = foreignShards(own, target.shards, Math.random());
-    const free = foreign.filter((shard) => robs || !guarded.has(shard));
+    const free = foreign.filter((shard) => maySteal || !guarded.has(shard));
     const shards = isLowest ? free : foreign;
     const upTo = isLowest ? waited : undefined;
-    const theirs = stretchesOf(target, sight, known, level, order, shards, hand, upTo);
-    await readAllOn(eyes, theirs, shareOf(target, theirs, windowOf(hand.need, target.stand)));
+    const theirs = placeScansOf(target, scanned, known, level, order, shards, tentative, upTo);
+    await readAllOn(
+      scanning,
+      theirs,
+      shareOf(target, theirs, windowOf(tentative.need, target.assignment)),
+    );
     const places = new Set(
       free.flatMap((shard) => level.routes.map((route) => placeOf(route.number, shard))),
     );
-    const ripe = theirs.filter((stretch) => places.has(stretch.shard));
+    const ripe = theirs.filter((placeScan) => places.has(placeScan.shard));
     const old = ripe.flatMap(({ rows: seen }) => seen).filter((row) => row.key.seq <= waited);
-    pickScattered(hand, old, part);
+    pickScattered(tentative, old, part);
   }
 }
 
 /**
  * The places of these shards in every route that is not too dear by now: known ones, and new ones as they are found.
  */
-function stretchesOf(
+function placeScansOf(
   target: Target,
-  sight: Sight,
-  known: Map<number, Stretch>,
+  scanned: ScanResult,
+  known: Map<number, PlaceScan>,
   level: Level,
   order: number,
   shards: readonly number[],
-  hand: Picks,
+  tentative: Picks,
   upTo?: bigint,
-): Stretch[] {
-  const routes = level.routes.filter((route) => hand.affords(route.minCost));
+): PlaceScan[] {
+  const routes = level.routes.filter((route) => tentative.affords(route.minCost));
   return shards.flatMap((shard) =>
     routes.flatMap(({ number }) => {
       const place = { queue: target.name, order, shard: placeOf(number, shard) };
-      if (sight.filled?.has(place) === false) return [];
+      if (scanned.filled?.has(place) === false) return [];
       const met = known.get(place.shard);
       if (met !== undefined) return met;
-      const stretch = newStretch(place, target.bounds, target.epoch, earlier(upTo, target.newest));
-      known.set(place.shard, stretch);
-      sight.stretches.push(stretch);
-      return stretch;
+      const placeScan = newPlaceScan(
+        place,
+        target.bounds,
+        target.epoch,
+        earlier(upTo, target.newest),
+      );
+      known.set(place.shard, placeScan);
+      scanned.placeScans.push(placeScan);
+      return placeScan;
     }),
   );
 }
@@ -339,7 +352,7 @@ function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
 }
 
 /** How many rows to read: the rows needed, if no other session reads here; else enough to find one's own among them. */
-function windowOf(need: number, { turn, isAlone }: Stand): number {
+function windowOf(need: number, { turn, isAlone }: Assignment): number {
   const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
   if (sharers === 1) return need;
   // A claim for any job leaves other claims' turns to them where it can: else a lane with much room, and a call that
@@ -353,8 +366,8 @@ function windowOf(need: number, { turn, isAlone }: Stand): number {
  * How many of them in each place. Jobs are spread at random over the shards: twice a shard's share nearly always
  * suffices, and reads no more than that. Where strict order was asked for, nearly always is not enough.
  */
-function shareOf({ shards }: Target, stretches: readonly Stretch[], window: number): number {
-  return shards === 1 ? window : Math.min(window, 2 * Math.ceil(window / stretches.length));
+function shareOf({ shards }: Target, placeScans: readonly PlaceScan[], window: number): number {
+  return shards === 1 ? window : Math.min(window, 2 * Math.ceil(window / placeScans.length));
 }
 
 function byKey(a: SeenRow, b: SeenRow): number {

@@ -29,7 +29,7 @@ import {
   STATUSES,
   vCounts,
   vGauge,
-  vMovement,
+  vQueueFlow,
   vSample,
   vStatus,
   type Count,
@@ -55,7 +55,7 @@ import { findQueue } from "../rows/queues.js";
 
 type Row = Doc<"gauges">;
 /** The content of a row, or of a read of the jobs. */
-type Reading = Pick<Row, "at" | "counts" | "perMinute" | "movement" | "oldestPendingAt">;
+type Reading = Pick<Row, "at" | "counts" | "perMinute" | "flow" | "oldestPendingAt">;
 
 // --- For pages ---------------------------------------------------------------------------------------
 
@@ -72,13 +72,13 @@ export async function gauge(
   const now = Date.now();
   const kept = await keptRow(ctx.db, queue, now);
   const reading = kept ?? (await readLive(ctx.db, queue, now, beside, countTo));
-  const { at, counts, perMinute, oldestPendingAt, movement } = reading;
+  const { at, counts, perMinute, oldestPendingAt, flow } = reading;
   const samples = kept?.samples ?? (await lastEnds(ctx.db, queue, HEALTH_DEFAULT));
   const setting = await settingOf(ctx.db, queue);
   return {
     ...{ at, counts, perMinute },
     ...(oldestPendingAt === undefined ? {} : { oldestPendingAt }),
-    health: judgeHealth(samples.slice(0, HEALTH_DEFAULT), movement, setting, at),
+    health: judgeHealth(samples.slice(0, HEALTH_DEFAULT), flow, setting, at),
   };
 }
 
@@ -93,13 +93,12 @@ export async function health(
   const now = Date.now();
   const setting = await settingOf(ctx.db, queue);
   const kept = await keptRow(ctx.db, queue, now);
-  if (kept !== null)
-    return judgeHealth(kept.samples.slice(0, last), kept.movement, setting, kept.at);
-  const [samples, { movement }] = await Promise.all([
+  if (kept !== null) return judgeHealth(kept.samples.slice(0, last), kept.flow, setting, kept.at);
+  const [samples, { flow }] = await Promise.all([
     lastEnds(ctx.db, queue, last),
     readMovement(ctx.db, queue, now, 1),
   ]);
-  return judgeHealth(samples, movement, setting, now);
+  return judgeHealth(samples, flow, setting, now);
 }
 
 /** A row that is so old is no longer rewritten, even if it is marked as kept. */
@@ -150,12 +149,12 @@ async function readMovement(
   name: string,
   now: number,
   beside: number,
-): Promise<Pick<Reading, "movement" | "oldestPendingAt">> {
+): Promise<Pick<Reading, "flow" | "oldestPendingAt">> {
   const queue = await findQueue(db, name);
   const running = numberOf(await countQuickly(db, name, "running"));
-  if (queue === null) return { movement: { running, idleWorkers: 0, hasWorkers: false } };
-  const { movement, ...oldest } = await movementOf(db, queue, now, beside);
-  return { movement: { ...movement, running }, ...oldest };
+  if (queue === null) return { flow: { running, idleWorkers: 0, hasWorkers: false } };
+  const { flow, ...oldest } = await movementOf(db, queue, now, beside);
+  return { flow: { ...flow, running }, ...oldest };
 }
 
 /** More than are counted are as many as may run anywhere. */
@@ -247,7 +246,7 @@ const vSeen = v.object({
   /** Of the statuses asked for; of statuses to be counted quickly, where they are few. */
   counts: vCounts.partial(),
   perMinute: vGauge.fields.perMinute,
-  movement: vMovement,
+  flow: vQueueFlow,
   oldestPendingAt: v.optional(v.number()),
   ends: v.optional(v.array(vSample)),
 });

@@ -12,7 +12,7 @@ import {
   ORDER_BY_COMMIT,
   percentileOf,
   addHistograms,
-  type Movement,
+  type QueueFlow,
   type Sample,
   type Status,
 } from "../../shared/index.js";
@@ -40,7 +40,7 @@ export async function movementOf(
   queue: Queue,
   now: number,
   beside: number,
-): Promise<{ movement: Omit<Movement, "running">; oldestPendingAt?: number }> {
+): Promise<{ flow: Omit<QueueFlow, "running">; oldestPendingAt?: number }> {
   const [blocked, oldest, claimedAt, usualWaitMs] = await Promise.all([
     lastBlocked(db, queue.name),
     oldestPendingIn(db, queue, beside),
@@ -52,7 +52,7 @@ export async function movementOf(
       ? { idleWorkers: 0, hasWorkers: false }
       : await workersOf(db, queue.name, now, beside);
   return {
-    movement: {
+    flow: {
       ...workers,
       ...(oldest === null ? {} : { claimableAt: msOfCommit(oldest.seq as bigint) }),
       ...(claimedAt === null ? {} : { claimedAt }),
@@ -142,7 +142,7 @@ async function workersOf(
   queue: string,
   now: number,
   beside: number,
-): Promise<Pick<Movement, "idleWorkers" | "hasWorkers">> {
+): Promise<Pick<QueueFlow, "idleWorkers" | "hasWorkers">> {
   const serving = (holders: Doc<"holders">[]) =>
     holders.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
   const latest = db

@@ -10,7 +10,7 @@ import { ORDER_PAUSED } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 import { bytesOf } from "../rows/rowBytes.js";
-import type { Eyes, Place } from "./scan.js";
+import type { ScanContext, Place } from "./scan.js";
 
 export interface Filled {
   /** Whether there is a row in this place. */
@@ -20,8 +20,8 @@ export interface Filled {
 }
 
 /** Of these places of one queue the ones with waiting jobs. Spends at most half of the remaining budget. */
-export async function filledOf(eyes: Eyes, places: readonly Place[]): Promise<Filled> {
-  const { left } = eyes;
+export async function filledOf(scanning: ScanContext, places: readonly Place[]): Promise<Filled> {
+  const { left } = scanning;
   const kept = { ranges: left.ranges / 2, rows: left.rows / 2, bytes: left.bytes / 2 };
   const sorted = [...places].sort(byIndex);
   const found = new Set<string>();
@@ -29,7 +29,7 @@ export async function filledOf(eyes: Eyes, places: readonly Place[]): Promise<Fi
   for (let next = sorted[0]; next !== undefined;) {
     const isOver = left.ranges <= kept.ranges || left.rows <= kept.rows || left.bytes <= kept.bytes;
     if (isOver) return { has, isWhole: false };
-    const job = await firstFrom(eyes, next);
+    const job = await firstFrom(scanning, next);
     if (job === null) break;
     const at = firstNotBefore(sorted, job);
     const isThere = at < sorted.length && byIndex(sorted[at]!, job) === 0;
@@ -62,7 +62,7 @@ function firstNotBefore(sorted: readonly At[], at: At): number {
 
 /** The first pending row in this place or behind it. Paused items lie behind every band. */
 export async function firstFrom(
-  { db, left }: Pick<Eyes, "db" | "left">,
+  { db, left }: Pick<ScanContext, "db" | "left">,
   place: Place,
 ): Promise<Doc<"jobs"> | null> {
   for (const read of [inBand, behindBand]) {

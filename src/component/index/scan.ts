@@ -42,7 +42,7 @@ export interface Place {
 }
 
 /** The context of a scan. */
-export interface Eyes {
+export interface ScanContext {
   db: DatabaseReader;
   offer: Offer;
   /** Of the query itself; `null` where the platform cannot say. */
@@ -86,7 +86,7 @@ export interface SeenRow extends Infer<typeof vSeenRow> {
 }
 
 /** One place, as far as it has been read. */
-export interface Stretch extends Place {
+export interface PlaceScan extends Place {
   /** In the order of the index. */
   rows: SeenRow[];
   /** Where to read on. */
@@ -101,12 +101,12 @@ export interface Stretch extends Place {
   skipped: number;
 }
 
-export function newStretch(
+export function newPlaceScan(
   place: Place,
   bounds: readonly (QueueBounds | undefined)[],
   epoch: number,
   upTo?: bigint,
-): Stretch {
+): PlaceScan {
   const boundIn = (some: typeof bounds) => boundOf(some, epoch, place.order, place.shard);
   const from = boundIn(bounds);
   const plain = boundIn(bounds.filter((one) => one?.maxCost === undefined));
@@ -115,38 +115,46 @@ export function newStretch(
 }
 
 /** Reads on until there are `count` more rows to take, the place ends, or nothing more may be read. */
-export async function readOn(eyes: Eyes, stretch: Stretch, count: number): Promise<void> {
+export async function readOn(
+  scanning: ScanContext,
+  placeScan: PlaceScan,
+  count: number,
+): Promise<void> {
   let found = 0;
-  while (found < count && goesOn(stretch) && !isSpent(eyes.left))
-    found += await readPage(eyes, stretch, pageOf(stretch, count - found));
+  while (found < count && goesOn(placeScan) && !isSpent(scanning.left))
+    found += await readPage(scanning, placeScan, pageOf(placeScan, count - found));
 }
 
 /** The first page has the size needed if every row fits; a second page shows that some did not. */
-function pageOf({ rows }: Stretch, wanted: number): number {
+function pageOf({ rows }: PlaceScan, wanted: number): number {
   return Math.min(Math.max(wanted, rows.length === 0 ? 1 : PAGE), AT_ONCE_MAX);
 }
 
 /** How many of the rows are to be taken. */
-async function readPage(eyes: Eyes, stretch: Stretch, size: number): Promise<number> {
+async function readPage(
+  scanning: ScanContext,
+  placeScan: PlaceScan,
+  size: number,
+): Promise<number> {
   let found = 0;
-  eyes.left.ranges -= stretch.from.creationTime === 0 ? 1 : 2;
+  scanning.left.ranges -= placeScan.from.creationTime === 0 ? 1 : 2;
   // Rows that share the last key are read again, since more rows of that key may exist than fitted.
-  const known = new Set(stretch.rows.filter(({ key }) => isSame(key, stretch.from)).map(idOf));
+  const known = new Set(placeScan.rows.filter(({ key }) => isSame(key, placeScan.from)).map(idOf));
   const wanted = size + known.size;
-  const jobs = await pendingFrom(eyes.db, stretch, stretch.from, wanted, stretch.upTo);
-  eyes.left.rows -= jobs.length;
-  for (const job of jobs) eyes.left.bytes -= bytesOf(job);
-  const mayRun = eyes.mayRun && (await Promise.all(jobs.map(eyes.mayRun)));
+  const jobs = await pendingFrom(scanning.db, placeScan, placeScan.from, wanted, placeScan.upTo);
+  scanning.left.rows -= jobs.length;
+  for (const job of jobs) scanning.left.bytes -= bytesOf(job);
+  const mayRun = scanning.mayRun && (await Promise.all(jobs.map(scanning.mayRun)));
   for (const [i, job] of jobs.entries()) {
     if (known.has(job._id)) continue;
-    const row = seenRow(eyes, job, mayRun?.[i]);
-    stretch.rows.push(row);
+    const row = seenRow(scanning, job, mayRun?.[i]);
+    placeScan.rows.push(row);
     if (row.cost !== null) found += 1;
-    else if (!row.isPassed && !row.isDear) stretch.skipped += 1;
+    else if (!row.isPassed && !row.isDear) placeScan.skipped += 1;
   }
-  const last = stretch.rows.at(-1);
-  if (last !== undefined) stretch.from = last.key;
-  if (jobs.length < wanted) stretch.end = endOf(eyes.snapshot, stretch) ?? stretch.from;
+  const last = placeScan.rows.at(-1);
+  if (last !== undefined) placeScan.from = last.key;
+  if (jobs.length < wanted) placeScan.end = endOf(scanning.snapshot, placeScan) ?? placeScan.from;
   return found;
 }
 
@@ -157,7 +165,7 @@ function isSame(a: Key, b: Key): boolean {
 }
 
 /** Whether there may be more to be had in this place. */
-export function goesOn({ end, skipped }: Stretch): boolean {
+export function goesOn({ end, skipped }: PlaceScan): boolean {
   return end === null && skipped < SKIPPED_MAX;
 }
 
@@ -166,51 +174,51 @@ export function goesOn({ end, skipped }: Stretch): boolean {
  * room stay small even for large rows.
  */
 export async function readAllOn(
-  eyes: Eyes,
-  stretches: readonly Stretch[],
+  scanning: ScanContext,
+  placeScans: readonly PlaceScan[],
   count: number,
 ): Promise<void> {
-  let todo = stretches.map((stretch) => ({ stretch, wanted: count }));
-  while (todo.length > 0 && !isSpent(eyes.left)) {
-    let rows = Math.min(AT_ONCE_MAX, eyes.left.rows);
-    const ranges = Math.max(1, Math.floor(eyes.left.ranges / 2));
-    const end = todo.findIndex(({ stretch, wanted }, i) => {
-      rows -= pageOf(stretch, wanted);
+  let todo = placeScans.map((placeScan) => ({ placeScan, wanted: count }));
+  while (todo.length > 0 && !isSpent(scanning.left)) {
+    let rows = Math.min(AT_ONCE_MAX, scanning.left.rows);
+    const ranges = Math.max(1, Math.floor(scanning.left.ranges / 2));
+    const end = todo.findIndex(({ placeScan, wanted }, i) => {
+      rows -= pageOf(placeScan, wanted);
       return i > 0 && (rows < 0 || i === ranges);
     });
     const some = end === -1 ? todo : todo.slice(0, end);
     const read = await Promise.all(
-      some.map(async ({ stretch, wanted }) => {
-        if (wanted <= 0 || !goesOn(stretch)) return { stretch, wanted: 0 };
+      some.map(async ({ placeScan, wanted }) => {
+        if (wanted <= 0 || !goesOn(placeScan)) return { placeScan, wanted: 0 };
         return {
-          stretch,
-          wanted: wanted - (await readPage(eyes, stretch, pageOf(stretch, wanted))),
+          placeScan,
+          wanted: wanted - (await readPage(scanning, placeScan, pageOf(placeScan, wanted))),
         };
       }),
     );
-    const unread = read.filter(({ stretch, wanted }) => wanted > 0 && goesOn(stretch));
+    const unread = read.filter(({ placeScan, wanted }) => wanted > 0 && goesOn(placeScan));
     todo = [...unread, ...todo.slice(some.length)];
   }
 }
 
 /** Also reads rows left out as too young, up to `newest`. */
-export function lift(stretch: Stretch, newest?: bigint): void {
-  if (stretch.upTo === newest) return;
-  stretch.upTo = newest;
-  stretch.end = null;
+export function lift(placeScan: PlaceScan, newest?: bigint): void {
+  if (placeScan.upTo === newest) return;
+  placeScan.upTo = newest;
+  placeScan.end = null;
 }
 
 export function isSpent(left: Budget): boolean {
   return left.ranges <= 0 || left.rows <= 0 || left.bytes <= 0;
 }
 
-function seenRow(eyes: Eyes, job: Doc<"jobs">, mayRun = true): SeenRow {
-  const { offer } = eyes;
+function seenRow(scanning: ScanContext, job: Doc<"jobs">, mayRun = true): SeenRow {
+  const { offer } = scanning;
   const cost = costOf(job);
   const isPassed = !mayRun || !isOfGroups(job, offer);
   const isDear = cost > (offer.maxCost ?? Infinity);
-  const isFit = !isPassed && !isDear && !eyes.avoids(job);
-  const spent = eyes.isOver(job) ? 0 : cost;
+  const isFit = !isPassed && !isDear && !scanning.avoids(job);
+  const spent = scanning.isOver(job) ? 0 : cost;
   return { id: job._id, key: keyOf(job), isPassed, isDear, cost: isFit ? spent : null };
 }
 
@@ -225,7 +233,7 @@ export function keyOf(job: Doc<"jobs">): Key {
  * The key below which nothing is left once a range has been read to its end: the snapshot's own timestamp, or the bound
  * of the read, whichever is less. With the clock ahead of the database, rows may yet come below `upTo`.
  */
-function endOf(snapshot: bigint | null, { upTo }: Stretch): Key | null {
+function endOf(snapshot: bigint | null, { upTo }: PlaceScan): Key | null {
   if (snapshot === null) return null;
   return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);
 }

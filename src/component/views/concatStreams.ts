@@ -23,17 +23,17 @@ export interface Section<T extends NonNullable<unknown>> {
 type Item<T> = [T | null, IndexKey, number];
 
 export class Sections<T extends NonNullable<unknown>> extends QueryStream<T> {
-  constructor(private readonly sections: readonly Section<T>[]) {
+  constructor(private readonly streams: readonly Section<T>[]) {
     super();
   }
 
   iterWithKeys(countsBytes = false): AsyncIterable<Item<T>, undefined> {
-    return follow(this.sections, countsBytes);
+    return follow(this.streams, countsBytes);
   }
 
   narrow({ lowerBound: from, upperBound: to, ...inclusive }: IndexBounds): QueryStream<T> {
     return new Sections(
-      this.sections.flatMap((section) => {
+      this.streams.flatMap((section) => {
         const { rank, stream } = section;
         const [first = -Infinity, ...after] = from as [number, ...IndexKey];
         const [last = Infinity, ...upTo] = to as [number, ...IndexKey];
@@ -67,10 +67,10 @@ export class Sections<T extends NonNullable<unknown>> extends QueryStream<T> {
 }
 
 async function* follow<T extends NonNullable<unknown>>(
-  sections: readonly Section<T>[],
+  streams: readonly Section<T>[],
   countsBytes: boolean,
 ): AsyncGenerator<Item<T>, undefined> {
-  for (const { rank, stream } of sections) {
+  for (const { rank, stream } of streams) {
     for await (const [item, key, bytes] of stream.iterWithKeys(countsBytes)) {
       yield [item, [rank, ...key], bytes];
     }
@@ -98,12 +98,12 @@ const KINDS: Record<string, string> = { seq: "bigint", _id: "string" };
  * `convex/react` and `convex-helpers/react` recognize that they must start over.
  */
 export function checkCursor(
-  sections: readonly Section<NonNullable<unknown>>[],
+  streams: readonly Section<NonNullable<unknown>>[],
   cursor: string,
 ): void {
   if (cursor === END_CURSOR) return;
   const [rank, ...key] = keyOf(cursor);
-  const section = sections.find((one) => one.rank === rank);
+  const section = streams.find((one) => one.rank === rank);
   const fields = section?.fields ?? [];
   const fits = fields.every((field, i) => typeof key[i] === (KINDS[field] ?? "number"));
   // A part that no longer exists is skipped: the list continues behind it.
@@ -118,7 +118,7 @@ export function checkCursor(
  * of hidden jobs.
  */
 export function veiled(
-  sections: readonly Section<NonNullable<unknown>>[],
+  streams: readonly Section<NonNullable<unknown>>[],
   cursor: string,
   shown: readonly string[],
 ): string {
@@ -126,7 +126,7 @@ export function veiled(
   const key = JSON.parse(cursor) as unknown[];
   const [rank, id] = [key[0], key.at(-1)];
   if (typeof id !== "string" || shown.includes(id)) return cursor;
-  const isRising = sections.find((one) => one.rank === rank)?.stream.getOrder() === "asc";
+  const isRising = streams.find((one) => one.rank === rank)?.stream.getOrder() === "asc";
   return JSON.stringify([...key.slice(0, -1), id.slice(0, ID_SHOWN) + (isRising ? "~" : "")]);
 }
 

@@ -27,7 +27,11 @@ import type { Queue } from "../rows/queues.js";
 
 type Job = Doc<"jobs">;
 
-export async function crewOf(db: DatabaseReader, job: Job, now: number): Promise<CrewFacts> {
+export async function eligibleWorkersOf(
+  db: DatabaseReader,
+  job: Job,
+  now: number,
+): Promise<CrewFacts> {
   const read = async (state: "idle" | "active", since: number) =>
     await takeHolders(
       db

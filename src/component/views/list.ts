@@ -49,12 +49,12 @@ export async function list(
   const queue = await findQueue(ctx.db, name);
   if (queue === null || paginationOpts.cursor === END_CURSOR) return NOTHING;
   const mark = markedBy(queue.config.listBy, filter);
-  const sections =
+  const streams =
     mark === null
       ? await sectionsOf(ctx.db, queue, filter.status, order)
       : [markedSection(ctx.db, name, mark, order)];
   return await pageOf(
-    sections.map((section) => narrowed(section, filter)),
+    streams.map((section) => narrowed(section, filter)),
     paginationOpts,
   );
 }
@@ -72,27 +72,27 @@ function narrowed(section: Section<Doc<"jobs">>, filter: ListFilter): Section<Do
 }
 
 async function pageOf(
-  sections: readonly Section<Doc<"jobs">>[],
+  streams: readonly Section<Doc<"jobs">>[],
   { numItems, cursor, endCursor, maximumRowsRead = LIST_ROWS_MAX, ...more }: PageOptions,
 ): Promise<JobPage> {
-  if (cursor !== null) checkCursor(sections, cursor);
-  if (typeof endCursor === "string") checkCursor(sections, endCursor);
+  if (cursor !== null) checkCursor(streams, cursor);
+  if (typeof endCursor === "string") checkCursor(streams, endCursor);
   checkInteger("paginationOpts.maximumRowsRead", maximumRowsRead, 1, Infinity);
-  const { page, isDone, pageStatus, ...found } = await new Sections(sections).paginate({
+  const { page, isDone, pageStatus, ...found } = await new Sections(streams).paginate({
     ...{ numItems, cursor, maximumRowsRead: Math.min(maximumRowsRead, LIST_ROWS_MAX) },
     ...(typeof endCursor === "string" ? { endCursor } : {}),
     maximumBytesRead: Math.min(more.maximumBytesRead ?? Infinity, LIST_BYTES_MAX),
   });
   const jobs = page.map(listedOf);
   const shown = jobs.map(({ id }) => id);
-  const continueCursor = veiled(sections, found.continueCursor, shown);
+  const continueCursor = veiled(streams, found.continueCursor, shown);
   // A page that has used up its reads is short, and complete as far as it goes: the next one begins behind it.
   if (typeof endCursor !== "string") return { page: jobs, isDone, continueCursor };
   // A page that must reach its end is to be requested in two halves, the second of which ends where this one should.
   const { splitCursor: middle } = found;
   const split =
     typeof middle === "string"
-      ? { splitCursor: veiled(sections, middle, shown), pageStatus: pageStatus ?? null }
+      ? { splitCursor: veiled(streams, middle, shown), pageStatus: pageStatus ?? null }
       : {};
   return { page: jobs, isDone: endCursor === END_CURSOR, continueCursor: endCursor, ...split };
 }

@@ -21,7 +21,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { crewOf, insideOf } from "./eligibleWorkers.js";
+import { eligibleWorkersOf, insideOf } from "./eligibleWorkers.js";
 import { isExpired, isOutOfTime } from "../edges/deadlines.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findJobOf } from "../rows/jobs.js";
@@ -91,15 +91,15 @@ async function becauseOf(db: DatabaseReader, queue: Queue, job: Job): Promise<Du
 
 /** Of a job that is claimable. In a paused queue only reasons about workers are given. */
 async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number): Promise<Reason[]> {
-  const [crew, inside, place, claimedAt] = await Promise.all([
-    crewOf(db, job, now),
+  const [eligibleWorkers, inside, place, claimedAt] = await Promise.all([
+    eligibleWorkersOf(db, job, now),
     insideOf(db, queue, job, now),
     positionOf(db, queue, job, now),
     lastClaimIn(db, queue.name),
   ]);
   const reasons = whyWaits({
     ...{ now, queue: queue.name, labels: job.labels ?? [], group: job.group, cost: costOf(job) },
-    ...{ isDraining: queue.isDraining, crew, inside, claimedAt, ...place },
+    ...{ isDraining: queue.isDraining, eligibleWorkers, inside, claimedAt, ...place },
     claimableAt: msOfCommit(job.seq as bigint),
   });
   return queue.isPaused ? reasons.filter(({ kind }) => HOLD_ANYWAY.has(kind)) : reasons;

@@ -88,8 +88,8 @@ const enqueueAndIdle: Pair = {
       replace: [
         {
           file: "claim/hasWork.ts",
-          text: "const stretch = newStretch(place, bounds, epoch);",
-          by: "const stretch = { ...newStretch(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
+          text: "const placeScan = newPlaceScan(place, bounds, epoch);",
+          by: "const placeScan = { ...newPlaceScan(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
         },
       ],
       finds: /^a subscriber gets no update|hasWork says that there is none/,

@@ -33,8 +33,8 @@ export const HOLDING: readonly Mutant[] = [
       },
       {
         file: "component/claim/claim.ts",
-        text: "if (!isFull(basket) && seen.expired !== null) {",
-        by: "if (!isFull(basket) && seen.expired !== null && now < 0) {",
+        text: "if (!isFull(batch) && seen.expired !== null) {",
+        by: "if (!isFull(batch) && seen.expired !== null && now < 0) {",
       },
     ],
     finds: ["simulation", "timers"],

@@ -1,7 +1,7 @@
 /** The tables of upkeep and statistics. Each comment is the table's concurrency document. */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { EVER, vCounts, vFinishedStatus, vMovement, vSample } from "../../../shared/index.js";
+import { EVER, vCounts, vFinishedStatus, vQueueFlow, vSample } from "../../../shared/index.js";
 import { vBound, vKey, vTimerKind } from "../stored.js";
 
 /** Counts of a minute, an hour or a day. */
@@ -170,7 +170,7 @@ export const upkeepTables = {
     countedAt: v.record(v.string(), v.number()),
     oldestPendingAt: v.optional(v.number()),
     perMinute: v.object({ enqueued: v.number(), finished: v.number(), failed: v.number() }),
-    movement: vMovement,
+    flow: vQueueFlow,
     /** How the last jobs ended, newest first. */
     samples: v.array(vSample),
   }).index("queue", ["queue"]),
