@@ -14,17 +14,7 @@ export default {
   // Messages, names of tables, objects of arguments: no guards.
   mutator: { excludedMutations: ["StringLiteral", "ObjectLiteral"] },
   // The sandbox is a copy of the rest.
-  ignorePatterns: [
-    ".stryker",
-    "bench",
-    "dist",
-    "docs",
-    "example",
-    "harness",
-    "local",
-    "scripts",
-    "tests",
-  ],
+  ignorePatterns: [".stryker", "bench", "dist", "docs", "example", "local", "scripts", "tests"],
   tempDirName: ".stryker/tmp",
   reporters: ["progress-append-only", "clear-text", "json"],
   jsonReporter: { fileName: ".stryker/mutation.json" },

@@ -18,7 +18,7 @@ const ALONE = { short: "tests/e2e/**/*.test.ts", long: "tests/{e2e,simulation}/*
 const COMPUTES = {
   environment: "node",
   maxWorkers: BOTH_CORES,
-  globalSetup: ["harness/build.ts"],
+  globalSetup: ["scripts/support/build.ts"],
   execArgv: VM_MODULES,
   sequence: { groupOrder: 1 },
   testTimeout: 60_000,
@@ -29,7 +29,7 @@ const COMPUTES = {
 const STARTS_PROCESSES = {
   environment: "node",
   fileParallelism: false,
-  globalSetup: ["harness/build.ts"],
+  globalSetup: ["scripts/support/build.ts"],
   execArgv: VM_MODULES,
   sequence: { groupOrder: 2 },
   testTimeout: 60_000,

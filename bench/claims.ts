@@ -3,8 +3,8 @@
  * future, conflicts between workers, and how fast virtual time is. `--smoke` only shows that it runs.
  */
 import { parseArgs } from "node:util";
-import build from "../harness/build.js";
-import { startApp, type TestApp } from "../harness/testApp.js";
+import build from "../scripts/support/build.js";
+import { startApp, type TestApp } from "../tests/support/testApp.js";
 import { contention } from "./contention.js";
 import { costs } from "./cost.js";
 import { conveyor, naive } from "./drain.js";

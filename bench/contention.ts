@@ -3,8 +3,8 @@
  * virtual time. For every mutation the number of its runs, of the conflicts that it lost and retried after, and their
  * winners.
  */
-import { api } from "../harness/app/convex/_generated/api.js";
-import { startVirtualApp } from "../harness/virtualApp.js";
+import { api } from "../tests/support/app/convex/_generated/api.js";
+import { startVirtualApp } from "../tests/support/virtualApp.js";
 import type { StatsSnapshot } from "../local/stats/types.js";
 import type { World } from "../local/virtual/world.js";
 import { jobCalls } from "../src/shared/index.js";

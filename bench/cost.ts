@@ -1,5 +1,5 @@
 /** The cost of a plain job over its life, and of an hour with nothing to do: counts, in virtual time. */
-import { costOfJob, idleHour } from "../harness/cost.js";
+import { costOfJob, idleHour } from "../tests/support/cost.js";
 
 export async function costs({ smoke }: { smoke: boolean }): Promise<void> {
   const jobs = smoke ? 32 : 512;

@@ -3,9 +3,9 @@
  * first write it (`first()` that is free, then patch).
  */
 import { ConvexHttpClient } from "convex/browser";
-import { api } from "../harness/app/convex/_generated/api.js";
-import { Session, squared } from "../harness/session.js";
-import type { TestApp } from "../harness/testApp.js";
+import { api } from "../tests/support/app/convex/_generated/api.js";
+import { Session, squared } from "../tests/support/session.js";
+import type { TestApp } from "../tests/support/testApp.js";
 import { jobCalls } from "../src/shared/index.js";
 
 type Claimed = Awaited<ReturnType<Session["claim"]>>["jobs"];

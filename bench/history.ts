@@ -1,5 +1,5 @@
 /** Whether claims become dearer with a queue's past and future: counts a claim, in virtual time, before and after. */
-import { claimsOverHistory, type History } from "../harness/history.js";
+import { claimsOverHistory, type History } from "../tests/support/history.js";
 
 export async function history({ smoke }: { smoke: boolean }): Promise<void> {
   const size = smoke ? 200 : 100_000;

@@ -8,7 +8,7 @@
  * `--functions` prints the calls of each function, and its conflicts with their winners.
  */
 import { parseArgs } from "node:util";
-import build from "../harness/build.js";
+import build from "../scripts/support/build.js";
 import type { Line, Task } from "./lines.js";
 import { calledOf } from "./report/functions.js";
 import { keep, readLines, runOf } from "./report/results.js";

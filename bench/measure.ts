@@ -1,5 +1,5 @@
 /** Counts a scenario's cost for the backend: calls that the platform would bill, conflicts, errors. */
-import type { TestApp } from "../harness/testApp.js";
+import type { TestApp } from "../tests/support/testApp.js";
 
 export interface Cost {
   jobs: number;

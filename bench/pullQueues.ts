@@ -6,7 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { markdownTable } from "markdown-table";
-import build from "../harness/build.js";
+import build from "../scripts/support/build.js";
 import type { StatsSnapshot } from "../local/stats/types.js";
 import { count, type Figures } from "./figures/count.js";
 import { play, type Played } from "./play.js";

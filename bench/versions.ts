@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../harness/paths.js";
+import { root } from "../tests/support/paths.js";
 
 const PACKAGES = ["convex", "@convex-dev/workpool"];
 

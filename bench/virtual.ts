@@ -1,8 +1,8 @@
 /** Virtual time: how much of it a second of this machine plays, for a fleet with nothing to do and one under load. */
 import path from "node:path";
-import { api } from "../harness/app/convex/_generated/api.js";
-import { linkPackage } from "../harness/link.js";
-import { root } from "../harness/paths.js";
+import { api } from "../tests/support/app/convex/_generated/api.js";
+import { linkPackage } from "../tests/support/link.js";
+import { root } from "../tests/support/paths.js";
 import { bundleApp } from "../local/virtual/appBundle.js";
 import { createVirtualClock } from "../local/virtual/clock.js";
 import { createWorld, type World } from "../local/virtual/world.js";
@@ -10,7 +10,7 @@ import { jobCalls } from "../src/shared/index.js";
 
 const sums = jobCalls(api.sums);
 
-const APP = path.join(root, "harness/app");
+const APP = path.join(root, "tests/support/app");
 const WORKERS = 4;
 
 interface Measured {

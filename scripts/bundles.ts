@@ -1,6 +1,6 @@
 /** Second step of `npm run build`: builds the parts that the compiler leaves out. */
-import { buildStyles } from "../harness/styles.js";
-import { buildTest } from "../harness/testBuild.js";
+import { buildStyles } from "./support/styles.js";
+import { buildTest } from "./support/testBuild.js";
 
 buildStyles();
 await buildTest();

@@ -4,16 +4,16 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import build from "../harness/build.js";
+import build from "./support/build.js";
 import { convex } from "../local/convexCli.js";
-import { linkPackage } from "../harness/link.js";
-import { root } from "../harness/paths.js";
+import { linkPackage } from "../tests/support/link.js";
+import { root } from "../tests/support/paths.js";
 import { startBackend } from "../local/backend.js";
 
 const GENERATED = [
   "src/component/_generated",
   "example/convex/_generated",
-  "harness/app/convex/_generated",
+  "tests/support/app/convex/_generated",
   "tests/dashboard/app/convex/_generated",
   "tests/packages/app/convex/_generated",
   "tests/packages/app/mailer/_generated",
@@ -41,8 +41,8 @@ try {
   await convex(root, ["codegen", "--component-dir", "./src/component"], backend);
   await build();
   await convex(root, ["codegen"], backend);
-  linkPackage(path.join(root, "harness/app"));
-  await convex(path.join(root, "harness/app"), ["codegen"], backend);
+  linkPackage(path.join(root, "tests/support/app"));
+  await convex(path.join(root, "tests/support/app"), ["codegen"], backend);
   linkPackage(path.join(root, "tests/dashboard/app"));
   await convex(path.join(root, "tests/dashboard/app"), ["codegen"], backend);
   linkPackage(path.join(root, "tests/packages/app"));

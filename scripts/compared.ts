@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
-import { root } from "../harness/paths.js";
+import { root } from "../tests/support/paths.js";
 
 export const PAGE = path.join(root, "docs/internals/choices/compared-surface.md");
 const FOLDER = path.join(root, "docs/internals/choices/compared");

@@ -1,10 +1,10 @@
 /** Links this package into the apps that import it by name: types and lint resolve it there before any test runs. */
 import path from "node:path";
-import { linkPackage } from "../harness/link.js";
-import { root } from "../harness/paths.js";
+import { linkPackage } from "../tests/support/link.js";
+import { root } from "../tests/support/paths.js";
 
 for (const app of [
-  "harness/app",
+  "tests/support/app",
   "bench/pull",
   "bench/push/app",
   "bench/push/many",

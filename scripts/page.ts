@@ -1,4 +1,4 @@
 /** `npm run page`, a step of packing: the page of `npx convex-conveyor dashboard`. */
-import { buildPage } from "../harness/page.js";
+import { buildPage } from "./support/page.js";
 
 await buildPage();

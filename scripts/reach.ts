@@ -2,8 +2,8 @@
  * Prints how many files and functions of the component the hottest transactions can reach, their tables, and the circles among
  * files: `npm run reach`. With a function's name, such as `claim/claim.ts:claimJobs`, all that it reaches.
  */
-import { HOT, Reaches, type Access } from "../harness/reach.js";
-import { componentModules } from "../harness/testBuild.js";
+import { HOT, Reaches, type Access } from "../tests/support/reach.js";
+import { componentModules } from "./support/testBuild.js";
 
 const files = componentModules().filter((file) => !file.startsWith("_generated/"));
 const reaches = new Reaches(files);

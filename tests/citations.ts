@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../harness/paths.js";
+import { root } from "./support/paths.js";
 
 export interface Citation {
   file: string;

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/paths.js";
-import { componentModules } from "../harness/testBuild.js";
+import { root } from "./support/paths.js";
+import { componentModules } from "../scripts/support/testBuild.js";
 import {
   EDGES,
   LEASE_DEFAULT_MS,

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/paths.js";
+import { root } from "./support/paths.js";
 
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 

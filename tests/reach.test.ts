@@ -3,8 +3,8 @@
  * figures of now, and only go down. `npm run reach` prints them.
  */
 import { describe, expect, test } from "vitest";
-import { HOT, Reaches } from "../harness/reach.js";
-import { componentModules } from "../harness/testBuild.js";
+import { HOT, Reaches } from "./support/reach.js";
+import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {

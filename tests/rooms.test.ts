@@ -6,9 +6,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/paths.js";
-import { codeOf, importsOf } from "../harness/sources.js";
-import { componentModules } from "../harness/testBuild.js";
+import { root } from "./support/paths.js";
+import { codeOf, importsOf } from "./support/sources.js";
+import { componentModules } from "../scripts/support/testBuild.js";
 
 /** From the top down. The root has the public functions. */
 const ROOMS = [

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../harness/paths.js";
-import { codeOf, importsOf } from "../harness/sources.js";
+import { root } from "./support/paths.js";
+import { codeOf, importsOf } from "./support/sources.js";
 import { COMPONENT_VERSION } from "../src/shared/index.js";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {

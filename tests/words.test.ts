@@ -6,8 +6,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../harness/paths.js";
-import { namesNoThing, sentencesOf } from "../harness/prose.js";
+import { root } from "./support/paths.js";
+import { namesNoThing, sentencesOf } from "./support/prose.js";
 
 /** Of all sentences, in per cent. */
 const SHARE_MAX = 5;
@@ -19,7 +19,7 @@ const AREAS: Record<string, RegExp> = {
   dashboard: /^src\/(dashboard|page|react)\/.*\.tsx?$/,
   "worker and client": /^src\/.*\.tsx?$/,
   "local backend": /^local\/.*\.tsx?$/,
-  tests: /^(tests|harness)\/.*\.tsx?$/,
+  tests: /^tests\/.*\.tsx?$/,
   "bench and example": /^(bench|example|scripts)\/.*\.tsx?$/,
   documents: /\.md$/,
 };

@@ -5,8 +5,8 @@ import { createInterface } from "node:readline";
 import { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import { convex, push } from "../../local/convexCli.js";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../../tests/support/link.js";
+import { root } from "../../tests/support/paths.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { ALTERNATIVES, type AlternativeName } from "../alternatives.js";
 

@@ -1,7 +1,7 @@
 /** Jobs that programs outside of Convex come for, each with a client of its own. */
 import path from "node:path";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../../tests/support/link.js";
+import { root } from "../../tests/support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import type { Program } from "../../local/virtual/program.js";
 import type { World } from "../../local/virtual/world.js";

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { fingerprint, bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../../tests/support/link.js";
+import { root } from "../../tests/support/paths.js";
 import type { Constants } from "../sides.js";
 
 const APP = "bench/push/app";

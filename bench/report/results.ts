@@ -1,7 +1,7 @@
 /** The lines that were kept, and their replacements. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../../tests/support/paths.js";
 import type { Line } from "../lines.js";
 import { SCENARIOS } from "../scenarios/all.js";
 import { SENSITIVITY } from "../scenarios/sensitivity.js";

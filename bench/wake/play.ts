@@ -1,6 +1,6 @@
 /** One load in one way, in virtual time: conflicts, waits of callers and jobs, cost. */
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../../tests/support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import { arrivals, callAll, makeDeadPages, type Arrivals } from "../load.js";

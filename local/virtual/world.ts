@@ -5,7 +5,7 @@
  *
  * @example
  * const world = await createWorld({ seed: 1, class: "s16" });
- * await world.push(await bundleApp("harness/app"));
+ * await world.push(await bundleApp("tests/support/app"));
  * const client = world.httpClient();
  * await world.run(client.mutation(api.sums.enqueue, { n: 3 }));
  * await world.advance(60_000);

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import prettier from "prettier";
 import { beforeAll, expect, test } from "vitest";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
 import { ACTIONS, callsOf, WITHIN } from "./calls.js";

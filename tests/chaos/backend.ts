@@ -1,3 +1,3 @@
 /** The local backend by a clock that may be wrong: `CLOCK_SHIFT_MS`. */
-import "../../harness/clock.js";
+import "../support/clock.js";
 import "../../local/main.js";

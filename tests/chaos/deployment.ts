@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pushApp, type PushedApp } from "../../harness/testApp.js";
+import { pushApp, type PushedApp } from "../support/testApp.js";
 import { runWith, type Program } from "../../local/testing.js";
 
 const ADMIN_KEY = "local|chaos";

@@ -1,9 +1,9 @@
 /** A crew of worker processes behind a network, jobs for them, and a count of how they ended. */
 import { expect } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { LEASE_MS } from "../../harness/app/convex/queues.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { LEASE_MS } from "../support/app/convex/queues.js";
 import { until } from "../../local/until.js";
-import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
+import { killAll, startWorker, type WorkerProcess } from "../support/workers.js";
 import { REPEAT_MAX_MS } from "../../src/worker/limits.js";
 import { STORE_RETRY } from "../../local/engine/limits.js";
 import { Deployment } from "./deployment.js";

@@ -1,8 +1,8 @@
 /** Browsers at the dashboard of a stage, through the page that `npx convex-conveyor dashboard` serves. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
-import { launch } from "../../harness/chromium.js";
-import { buildPage, pageIsStale, SITE } from "../../harness/page.js";
+import { launch } from "../support/chromium.js";
+import { buildPage, pageIsStale, SITE } from "../../scripts/support/page.js";
 import { serve, type Served } from "../../src/cli/serve.js";
 import type { Stage } from "./stage.js";
 

@@ -5,7 +5,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import { api } from "./app/convex/_generated/api.js";
 import { Line, SIZES, startLooks, type Size } from "./looks.js";
 import { startStage, type Stage } from "./stage.js";

@@ -5,7 +5,7 @@
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import { convex, push } from "../../local/convexCli.js";
-import { linkPackage } from "../../harness/link.js";
+import { linkPackage } from "../support/link.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { Worker } from "../../src/worker/index.js";
 import { api } from "./app/convex/_generated/api.js";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { isConveyorError, type ConveyorErrorCode } from "convex-conveyor";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { api, internal } from "../../harness/app/convex/_generated/api.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { api, internal } from "../support/app/convex/_generated/api.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const secrets = jobCalls(api.secrets);

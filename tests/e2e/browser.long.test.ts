@@ -1,8 +1,8 @@
 /** The example in real browsers: all pages show the same picture arrive, also one that opens late or reloads. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium, launch } from "../../harness/chromium.js";
-import { start, type Program } from "../../harness/program.js";
+import { hasChromium, launch } from "../support/chromium.js";
+import { start, type Program } from "../support/program.js";
 
 describe.skipIf(!hasChromium())("the render farm's page", () => {
   let farm: Program;

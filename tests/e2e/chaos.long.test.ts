@@ -7,9 +7,9 @@
  * default), and `CHAOS_SEED` draws the network's faults anew.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { LEASE_MS } from "../../harness/app/convex/queues.js";
-import { seedFrom } from "../../harness/seeds.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { LEASE_MS } from "../support/app/convex/queues.js";
+import { seedFrom } from "../support/seeds.js";
 import { until } from "../../local/until.js";
 import { Chaos } from "../chaos/runs.js";
 

@@ -2,7 +2,7 @@
 import { dashboardCalls } from "../../src/shared/index.js";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium } from "../../harness/chromium.js";
+import { hasChromium } from "../support/chromium.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, violations, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";

@@ -1,7 +1,7 @@
 /** With 100,000 jobs in a queue each view reads only the rows that it shows: documents are counted; times are printed. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium } from "../../harness/chromium.js";
+import { hasChromium } from "../support/chromium.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";

@@ -1,7 +1,7 @@
 /** Every view of the dashboard in Chromium, over queues under load: its content, its live updates, and its accessibility. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium } from "../../harness/chromium.js";
+import { hasChromium } from "../support/chromium.js";
 import { until } from "../../local/until.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import {

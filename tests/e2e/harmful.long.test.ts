@@ -3,8 +3,8 @@
  * functions in threads, which ends them as the platform does.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { until } from "../../local/until.js";
 
 let app: TestApp;

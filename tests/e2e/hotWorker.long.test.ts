@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../local/until.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
+import { api } from "../support/app/convex/_generated/api.js";
 import { Worker, type WorkerEvent } from "../../src/worker/index.js";
 import {
   enqueued,

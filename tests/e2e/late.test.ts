@@ -1,9 +1,9 @@
 /** Stale, foreign and repeated messages of the worker protocol, through the app's functions and the official client. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LEASE_MS } from "../../harness/app/convex/queues.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
-import { Session, squared } from "../../harness/session.js";
+import { LEASE_MS } from "../support/app/convex/queues.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startApp, type TestApp } from "../support/testApp.js";
+import { Session, squared } from "../support/session.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const sums = jobCalls(api.sums);

@@ -1,10 +1,10 @@
 /** The jobs of a worker process that is killed, and of one that sleeps past its lease. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { until } from "../../local/until.js";
-import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { LEASE_MS } from "../../harness/app/convex/queues.js";
+import { killAll, startWorker, type WorkerProcess } from "../support/workers.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { LEASE_MS } from "../support/app/convex/queues.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const sums = jobCalls(api.sums);

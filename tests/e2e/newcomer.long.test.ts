@@ -8,11 +8,11 @@ import type { ConveyorErrorCode } from "convex-conveyor";
 import { isConveyorError, Worker, type WorkerEvent } from "convex-conveyor/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../local/backend.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { push } from "../../local/convexCli.js";
-import { linkPackages } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackages } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { until } from "../../local/until.js";
 import { jobCalls } from "../../src/shared/index.js";
 
@@ -40,7 +40,7 @@ test("the component is not mounted: the message has the lines to add to convex.c
   const folder = mkdtempSync(path.join(tmpdir(), "conveyor-unmounted-"));
   const backend = await startBackend({ port: 0, quiet: true });
   try {
-    cpSync(path.join(root, "harness/app"), folder, {
+    cpSync(path.join(root, "tests/support/app"), folder, {
       recursive: true,
       filter: (source) => !source.includes("node_modules"),
     });

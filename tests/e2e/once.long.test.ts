@@ -1,6 +1,6 @@
 /** A newcomer's first command: it renders a picture, kills a worker on the way, and loses nothing. */
 import { expect, test } from "vitest";
-import { start } from "../../harness/program.js";
+import { start } from "../support/program.js";
 
 /** The promised time on two cores; the rest of the limit is for a machine that is busy. */
 const LIMIT_MS = 120_000;

@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convex } from "../../local/convexCli.js";
-import { root } from "../../harness/paths.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
+import { root } from "../support/paths.js";
+import { startApp, type TestApp } from "../support/testApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
 import { jobCalls, CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
 
 const COMMAND = /`npx convex run --component conveyor ([\w:]+)(?: '([^']*)')?`/g;
@@ -40,7 +40,7 @@ const ANSWERS: Record<string, unknown> = {
 };
 
 describe.sequential("npx convex run --component conveyor", () => {
-  const folder = path.join(root, "harness/app");
+  const folder = path.join(root, "tests/support/app");
   let app: TestApp;
   let job = "";
   let token = "";

@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { root } from "../../harness/paths.js";
-import { start, type Program } from "../../harness/program.js";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { root } from "../support/paths.js";
+import { start, type Program } from "../support/program.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { until } from "../../local/until.js";
-import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
+import { killAll, startWorker, type WorkerProcess } from "../support/workers.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const sums = jobCalls(api.sums);

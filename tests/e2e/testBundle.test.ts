@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type * as Suite from "../../src/test.js";
 
 const suite = async () => (await import(path.join(root, "dist/test.js"))) as typeof Suite;

@@ -1,9 +1,9 @@
 /** Many jobs, real worker processes, the official clients: every job has one outcome. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { until } from "../../local/until.js";
-import { killAll, startWorker, type WorkerProcess } from "../../harness/workers.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
+import { killAll, startWorker, type WorkerProcess } from "../support/workers.js";
+import { api } from "../support/app/convex/_generated/api.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const sums = jobCalls(api.sums);

@@ -1,7 +1,7 @@
 /** The page of pairs, `docs/internals/pairs.md`: its items, by the pair's name. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { Pair } from "./pair.js";
 
 export interface Documented {

@@ -3,7 +3,7 @@
  * conditions after every possible order. Conditions on the tables after any commit are in `../races/invariants.ts`; the final
  * state, once no further call comes, is checked here.
  */
-import { onlyForgets } from "../../harness/forgetting.js";
+import { onlyForgets } from "../support/forgetting.js";
 import type { Deployment } from "../../local/functions/types.js";
 import type { Replacement } from "../races/deployment.js";
 import { checkCursor, checkTables, KEPT_TIMERS, type Job } from "../races/invariants.js";

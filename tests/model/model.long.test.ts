@@ -5,7 +5,7 @@
  * smallest part of it that still fails.
  */
 import { expect, test } from "vitest";
-import { seedFrom } from "../../harness/seeds.js";
+import { seedFrom } from "../support/seeds.js";
 import { life } from "./commands.js";
 import { expectWalked, playLives, tableOf } from "./play.js";
 

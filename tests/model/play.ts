@@ -1,7 +1,7 @@
 /** Plays whole lives, from an empty queue to rest; finds the smallest part of one that fails; counts the edges walked. */
 import { expect as check, vi } from "vitest";
 import fc from "fast-check";
-import { onlyForgets } from "../../harness/forgetting.js";
+import { onlyForgets } from "../support/forgetting.js";
 import { newToldWorld, T0, type World } from "../../src/component/setup.test.js";
 import { EDGES, type Edge } from "../../src/shared/index.js";
 import type { Command, Life } from "./commands.js";

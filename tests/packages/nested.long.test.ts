@@ -9,7 +9,7 @@ import { ConvexHttpClient } from "convex/browser";
 import { anyApi } from "convex/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { push } from "../../local/convexCli.js";
-import { linkPackages } from "../../harness/link.js";
+import { linkPackages } from "../support/link.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 
 const TOLD = `defineSchema({ told: defineTable({ to: v.string(), status: v.string() }) })`;

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import { push } from "../../local/convexCli.js";
-import { linkPackage } from "../../harness/link.js";
+import { linkPackage } from "../support/link.js";
 import { until } from "../../local/until.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { api } from "./app/convex/_generated/api.js";

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import { APP } from "./packagesApp.js";

@@ -1,15 +1,15 @@
 /** Fifty claims of fifty jobs at once, of the real queue and of a naive one, on the local backend in virtual time. */
 import path from "node:path";
 import { expect } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
-import { Session } from "../../harness/session.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
+import { Session } from "../support/session.js";
 import { bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import { jobCalls } from "../../src/shared/index.js";
 
-const APP = path.join(root, "harness/app");
+const APP = path.join(root, "tests/support/app");
 const CLAIMERS = 50;
 
 export async function bundleClaimed(): Promise<AppBundle> {

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import { bundle, makeDeployment, PRELUDE } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
 

@@ -5,8 +5,8 @@
  * `tests/e2e/hotWorker.long.test.ts` shows that a worker comes to ask for this by itself.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Session, squared } from "../../harness/session.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
+import { Session, squared } from "../support/session.js";
+import { api } from "../support/app/convex/_generated/api.js";
 import {
   enqueued,
   startHotApp,

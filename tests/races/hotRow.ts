@@ -1,8 +1,8 @@
 /** An app with a callback that patches a row which twelve clients patch all the time: they conflict. */
 import { ConvexHttpClient } from "convex/browser";
-import { startApp, type TestApp } from "../../harness/testApp.js";
+import { startApp, type TestApp } from "../support/testApp.js";
 import { until } from "../../local/until.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
+import { api } from "../support/app/convex/_generated/api.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const CLIENTS = 12;

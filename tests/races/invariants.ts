@@ -2,7 +2,7 @@
  * Invariants after every single commit of a round, and at its end. The states are the engine's own snapshots, taken as the
  * commits were published and read when the round is over: a check changes no interleaving.
  */
-import { onlyForgets } from "../../harness/forgetting.js";
+import { onlyForgets } from "../support/forgetting.js";
 import type { Transaction } from "../../local/engine/types.js";
 import { ARGS_TABLE, SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { boundsIn, type Bound } from "./cursor.js";

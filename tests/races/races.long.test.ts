@@ -6,7 +6,7 @@
  * A failure names its seed: with that as `RACES_SEED`, one seed, and `-t` with the pair's name it is played again.
  */
 import { expect, test } from "vitest";
-import { seedFrom } from "../../harness/seeds.js";
+import { seedFrom } from "../support/seeds.js";
 import { deploymentOf, type Replacement } from "./deployment.js";
 import { PAIRS, type PairName } from "./pairs.js";
 import { search } from "./play.js";

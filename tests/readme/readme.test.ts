@@ -13,8 +13,8 @@ import { anyApi } from "convex/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { convex, push } from "../../local/convexCli.js";
-import { linkPackages } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackages } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { until } from "../../local/until.js";
 
 let app: string;

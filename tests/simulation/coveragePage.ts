@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as prettier from "prettier";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { Coverage } from "./coverage.js";
 
 export const COVERAGE_PAGE = path.join(root, "tests/requirements/coverage.md");

@@ -6,7 +6,7 @@
 import type { Plugin } from "esbuild";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import { makeDeployment } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
 import { bundleFile } from "../../local/virtual/realm/bundle.js";

@@ -1,7 +1,7 @@
 /** The message of a failed seed: the violations, the line that replays it, and the path of its trace. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { Cut } from "./cuts.js";
 import { drawPlan } from "./draws.js";
 import type { Outcome, Players } from "./players.js";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 
 const FOLDERS = ["src", "local", "tests/simulation"];
 /** Planted bugs, records and tests play no part in a seed, nor do screens, documents, generated files and leftovers of tools. */

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import { ownHandlers } from "./ownHandlers.js";
 import { Seeds } from "./seeds.js";
 

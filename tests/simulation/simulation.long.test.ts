@@ -13,7 +13,7 @@ import { Players, type Outcome } from "./players.js";
 import { happenedIn, readVerified } from "./verified.js";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 
 const MUTANTS = ALL.filter(({ isUnfound }) => isUnfound !== true);
 

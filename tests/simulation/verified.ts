@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { format } from "prettier";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { Counts } from "./coverage.js";
 import { sourcesFingerprint } from "./fingerprint.js";
 import type { SeedReport } from "./seeds.js";

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { comparedPage, PAGE, taskOf } from "../../scripts/compared.js";
 
 const compared = path.join(root, "docs/internals/choices/compared");

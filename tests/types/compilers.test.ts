@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 
 const COMPILERS = { "5.9": "typescript-5.9", "6.0": "typescript", "7.0": "typescript-7" };
 const app = path.join(import.meta.dirname, "app");

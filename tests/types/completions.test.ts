@@ -2,7 +2,7 @@
 import path from "node:path";
 import ts from "typescript";
 import { beforeAll, expect, test, vi } from "vitest";
-import { linkPackage } from "../../harness/link.js";
+import { linkPackage } from "../support/link.js";
 
 const app = path.join(import.meta.dirname, "app");
 const probe = path.join(app, "convex/probe.ts");

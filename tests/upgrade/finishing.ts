@@ -1,5 +1,5 @@
 /** A new worker that does all jobs that an earlier version has left, until no callback is owed. */
-import { onlyForgets } from "../../harness/forgetting.js";
+import { onlyForgets } from "../support/forgetting.js";
 import { isFinished, type Status } from "../../src/shared/index.js";
 import type { MemoryStore } from "../../local/store/memoryStore.js";
 import type { World } from "../../local/virtual/world.js";

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { StoredTable } from "../../local/engine/store.js";
 import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";

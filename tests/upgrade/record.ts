@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import * as prettier from "prettier";
-import { root } from "../../harness/paths.js";
+import { root } from "../support/paths.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import { ARGS_TABLE, SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";

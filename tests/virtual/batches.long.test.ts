@@ -1,12 +1,12 @@
 /** The largest batches on the local backend, with the limits of a deployment: transactions', and writes per second. */
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 
-const APP = path.join(root, "harness/app");
+const APP = path.join(root, "tests/support/app");
 
 let world: World;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Cancels of many jobs at the same moment, each in a call of its own: their conflicts are counted, in virtual time. */
 import { expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 
 const JOBS = 200;
 

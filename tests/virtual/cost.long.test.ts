@@ -1,6 +1,6 @@
 /** The promised cost of a job, checked as counts in virtual time. */
 import { expect, test } from "vitest";
-import { costOfJob, idleHour } from "../../harness/cost.js";
+import { costOfJob, idleHour } from "../support/cost.js";
 
 /** An idle worker beats once a minute, so that people see it. */
 const BEATS_AN_HOUR = 60;

@@ -1,6 +1,6 @@
 /** For tests: any queue by its declaration, as if an app with that code had been deployed; its rows; workers outside. */
 import type { World } from "../../local/virtual/world.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import type { QueueConfig, QueueDeclaration } from "../../src/shared/index.js";
 

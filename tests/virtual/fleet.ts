@@ -3,15 +3,15 @@
  * pushed as the official CLI bundles it, and the workers are the program that other tests start as a process.
  */
 import path from "node:path";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import type { Program } from "../../local/virtual/program.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import { jobCalls } from "../../src/shared/index.js";
 
-const APP = path.join(root, "harness/app");
+const APP = path.join(root, "tests/support/app");
 const WORKER = path.join(APP, "worker.ts");
 const WORKERS = 4;
 /** A queue keeps the handle of its callback, which is always the same. */

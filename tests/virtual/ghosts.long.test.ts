@@ -4,9 +4,9 @@
  * virtual time, on the deployment class with the least room.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
-import { Session } from "../../harness/session.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
+import { Session } from "../support/session.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 /** The longest extra wait of a job because of sessions that are gone. */

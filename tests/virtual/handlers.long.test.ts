@@ -4,8 +4,8 @@
  */
 import { ConvexError } from "convex/values";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 import { outcomeOfError } from "../../src/worker/outcome.js";
 
 const COMPONENT = { componentPath: "conveyor" };

@@ -1,6 +1,6 @@
 /** That a queue's past and future do not make its claims dearer: counts, in virtual time. `npm run bench:claims` has it large. */
 import { expect, test } from "vitest";
-import { claimsOverHistory, emptyClaim } from "../../harness/history.js";
+import { claimsOverHistory, emptyClaim } from "../support/history.js";
 import { JANITOR_PERIOD_MS } from "../../src/shared/index.js";
 
 /** More rows than that are looked at near the end of a backlog, of which sixteen claims have a part; a timer. */

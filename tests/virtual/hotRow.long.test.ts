@@ -3,8 +3,8 @@
  * callback. Each loses conflicts; none may hold up its lane. In virtual time.
  */
 import { expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 
 const EVERY_MS = 50;

@@ -3,9 +3,9 @@
  * often an open query is recomputed while the queue is busy. `tests/e2e/dashboardLarge.long.test.ts` has 100,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { squared, type Session } from "../../harness/session.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { squared, type Session } from "../support/session.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 import { CALM_EVERY_MS, CalmWatch } from "../../src/react/calmWatch.js";
 
 const JOBS = 20_000;
@@ -126,7 +126,7 @@ describe("an open query while a queue does a hundred jobs per second", () => {
   }
 
   test("is recomputed with every change as a plain subscription, and once per second as a calm one", async () => {
-    const { api } = await import("../../harness/app/convex/_generated/api.js");
+    const { api } = await import("../support/app/convex/_generated/api.js");
     for (let n = 0; n < 6; n += 1) {
       const payloads = Array.from({ length: 1_000 }, (_, i) => ({ n: i }));
       await app.world.call("races:enqueue", { queue: "races", payloads });

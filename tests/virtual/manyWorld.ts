@@ -5,8 +5,8 @@
 import path from "node:path";
 import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
-import { linkPackage } from "../../harness/link.js";
-import { root } from "../../harness/paths.js";
+import { linkPackage } from "../support/link.js";
+import { root } from "../support/paths.js";
 import { COMPONENT_VERSION } from "../../src/shared/index.js";
 import type { DeploymentClass } from "../../local/functions/classes.js";
 import { bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";

@@ -1,6 +1,6 @@
 /** Jobs of one mutation share a wake: none is missed because of a snapshot that is older than they are, or of a clock. */
 import { afterEach, expect, test } from "vitest";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 import { WAKE_AGAIN_MS } from "../../src/shared/index.js";
 
 /** The age of all snapshot reads: longer than a wake and its lane take together. */

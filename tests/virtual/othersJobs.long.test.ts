@@ -3,8 +3,8 @@
  */
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { root } from "../../harness/paths.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import { root } from "../support/paths.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 import { LOOK_ROWS_MAX } from "../../src/shared/index.js";
 
 const SECOND = 1_000;
@@ -27,7 +27,7 @@ async function enqueue(count: number, options: object): Promise<string[]> {
 
 async function startWorker(env: Record<string, string>): Promise<void> {
   const { world, token } = app;
-  await world.program(path.join(root, "harness/app/worker.ts"), {
+  await world.program(path.join(root, "tests/support/app/worker.ts"), {
     name: "worker",
     env: { CONVEX_URL: world.url, CONVEYOR_TOKEN: token, WORKER_NAME: "worker", ...env },
   });

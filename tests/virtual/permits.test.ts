@@ -3,8 +3,8 @@
  * and its handlers find none. In virtual time.
  */
 import { expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import { CLASS_LIMITS } from "../../local/functions/classes.js";
 
 const BUSY_MS = 25_000;

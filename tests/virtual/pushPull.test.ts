@@ -3,9 +3,9 @@
  * in time, or none is there. Wakes are counted: a start inside Convex costs one.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Session } from "../../harness/session.js";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { startVirtualApp, type VirtualApp } from "../../harness/virtualApp.js";
+import type { Session } from "../support/session.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 
 /** As long as jobs of the queue `mixed` are left to workers. */
 const LEFT_MS = 2_000;

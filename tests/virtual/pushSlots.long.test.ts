@@ -1,6 +1,6 @@
 /** All queues together take half of the class's slots of the scheduler, each has its turn, and the app its own functions. */
 import { expect, test } from "vitest";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import { PROCESSES_BY_CLASS } from "../../src/shared/index.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";

@@ -6,11 +6,11 @@ import type { StoredCommit } from "../../local/engine/store.js";
 import { SCHEDULED_TABLE, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import type { World } from "../../local/virtual/world.js";
-import { onlyForgets } from "../../harness/forgetting.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { onlyForgets } from "../support/forgetting.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 
 export const COMPONENT = "conveyor";
-/** One queue with an action as its handler, and one with a mutation: `harness/app/convex/traced.ts`. */
+/** One queue with an action as its handler, and one with a mutation: `tests/support/app/convex/traced.ts`. */
 export const QUEUES = ["acted", "written"] as const;
 const IDLE_MS = 600_000;
 /** Jobs are counted and purged, seldom, and sessions forgotten: not because anything runs. */

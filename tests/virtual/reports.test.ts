@@ -1,15 +1,15 @@
 /** Workers' reports on their jobs, in virtual time: over a bad network, without conflicts, and read only by their own readers. */
 import path from "node:path";
 import { expect, test } from "vitest";
-import { api } from "../../harness/app/convex/_generated/api.js";
-import { root } from "../../harness/paths.js";
-import { squared } from "../../harness/session.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { root } from "../support/paths.js";
+import { squared } from "../support/session.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import { jobCalls } from "../../src/shared/index.js";
 
 const races = jobCalls(api.races);
 
-const WRITER = path.join(root, "harness/app/writer.ts");
+const WRITER = path.join(root, "tests/support/app/writer.ts");
 const WRITERS = 2;
 const JOBS = 8;
 const WORDS = 24;

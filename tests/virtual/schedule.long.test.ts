@@ -4,7 +4,7 @@
  * lie there.
  */
 import { expect, test } from "vitest";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import type { Doc } from "../../local/engine/types.js";
 import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";

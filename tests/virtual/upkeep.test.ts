@@ -1,7 +1,7 @@
 /** The cost of upkeep on the engine: counts, in virtual time. Its correctness is tested beside its modules. */
 import { expect, test } from "vitest";
-import { squared } from "../../harness/session.js";
-import { startVirtualApp } from "../../harness/virtualApp.js";
+import { squared } from "../support/session.js";
+import { startVirtualApp } from "../support/virtualApp.js";
 
 const JOBS = 256;
 const HOUR_MS = 60 * 60_000;

@@ -1,4 +1,4 @@
-import { onlyForgets } from "../../../harness/forgetting.js";
+import { onlyForgets } from "../../support/forgetting.js";
 import { ARGS_TABLE } from "../../../local/functions/scheduledTable.js";
 import { COMPONENT } from "../deployment.js";
 import type { Row } from "../observed.js";

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as prettier from "prettier";
-import { root } from "../../../harness/paths.js";
+import { root } from "../../support/paths.js";
 import { MUTANTS } from "./all.js";
 
 export interface Find {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ConvexHttpClient } from "convex/browser";
 import type { FunctionArgs, FunctionReturnType } from "convex/server";
 import { api } from "./app/convex/_generated/api.js";
-import { until } from "../local/until.js";
+import { until } from "../../local/until.js";
 
 export type Outcome =
   | { kind: "succeeded"; result: { square: number } }

@@ -1,7 +1,7 @@
 /** The standalone page of `npx convex-conveyor dashboard`, in one piece with all that it imports: `dist/site`. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { root } from "./paths.js";
+import { root } from "../../tests/support/paths.js";
 
 export const SITE = path.join(root, "dist/site");
 /** The sources of the page. */

@@ -35,7 +35,7 @@ export function startWorker(options: {
 }): WorkerProcess {
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", path.join(root, "harness/app/worker.ts")],
+    ["--import", "tsx", path.join(root, "tests/support/app/worker.ts")],
     {
       cwd: root,
       env: {

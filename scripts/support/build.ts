@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { root } from "./paths.js";
+import { root } from "../../tests/support/paths.js";
 import { buildStyles } from "./styles.js";
 import { buildTest } from "./testBuild.js";
 

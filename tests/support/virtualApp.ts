@@ -3,11 +3,11 @@ import path from "node:path";
 import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 import { Session } from "./session.js";
-import { bundleApp } from "../local/virtual/appBundle.js";
-import type { Program } from "../local/virtual/program.js";
-import { createWorld, type World, type WorldOptions } from "../local/virtual/world.js";
+import { bundleApp } from "../../local/virtual/appBundle.js";
+import type { Program } from "../../local/virtual/program.js";
+import { createWorld, type World, type WorldOptions } from "../../local/virtual/world.js";
 
-const APP = path.join(root, "harness/app");
+const APP = path.join(root, "tests/support/app");
 
 export interface VirtualApp {
   world: World;

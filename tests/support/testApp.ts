@@ -1,4 +1,7 @@
-/** The test app (`harness/app`), pushed by the official CLI to a local backend, which is in this process if nothing else is said. */
+/**
+ * The test app (`tests/support/app`), pushed by the official CLI to a local backend, which is in this process if nothing else
+ * is said.
+ */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import {
@@ -7,13 +10,13 @@ import {
   type FunctionReference,
   type FunctionReturnType,
 } from "convex/server";
-import { startBackend, type Backend, type BackendOptions } from "../local/backend.js";
+import { startBackend, type Backend, type BackendOptions } from "../../local/backend.js";
 import { internal } from "./app/convex/_generated/api.js";
-import { convex, push, type Deployment } from "../local/convexCli.js";
+import { convex, push, type Deployment } from "../../local/convexCli.js";
 import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 
-const folder = path.join(root, "harness/app");
+const folder = path.join(root, "tests/support/app");
 
 /** On any backend. */
 export interface PushedApp {

@@ -1,7 +1,7 @@
 /** The dashboard's styles, one file from the source's files: apps import `convex-conveyor/dashboard.css`. */
 import path from "node:path";
 import { buildSync } from "esbuild";
-import { root } from "./paths.js";
+import { root } from "../../tests/support/paths.js";
 
 export function buildStyles(): void {
   buildSync({

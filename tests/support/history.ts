@@ -3,7 +3,7 @@
  * it passes, at the start, and with finished jobs, jobs that are due later, and the traces of as many claims behind it.
  * Counted in virtual time.
  */
-import { JANITOR_PERIOD_MS } from "../src/shared/index.js";
+import { JANITOR_PERIOD_MS } from "../../src/shared/index.js";
 import { squared } from "./session.js";
 import { startVirtualApp, type VirtualApp } from "./virtualApp.js";
 

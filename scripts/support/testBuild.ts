@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
-import { root } from "./paths.js";
+import { root } from "../../tests/support/paths.js";
 
 const COMPONENT = path.join(root, "src/component");
 

@@ -2,7 +2,7 @@
  * The cost of a plain job over its whole life, counted in virtual time: no key, a small payload, the first attempt, in
  * a queue with a backlog. And the cost of a queue with nothing to do.
  */
-import type { StatsSnapshot } from "../local/stats/types.js";
+import type { StatsSnapshot } from "../../local/stats/types.js";
 import { squared, type Session } from "./session.js";
 import { startVirtualApp, type VirtualApp } from "./virtualApp.js";
 
