@@ -62,7 +62,7 @@ const CONTROLS: readonly Control[] = [
     without: "the second check whether the holder has expired",
     pair: "beat and the sweep that expires its holder",
     finds: /^a renewed lease was ended$/,
-    replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= args.now", by: "" }],
+    replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
   },
   {
     without: "fencing by attempt",

@@ -123,7 +123,7 @@ export interface LaneLook {
   /** So many bytes of payloads are to go with the jobs, or none at all. */
   carries?: number;
   /** Once it has that job it does not search for more. */
-  isContent?: boolean;
+  takesOnlyItsJob?: boolean;
   /** Jobs that became claimable by a later commit are not for it. */
   upTo?: bigint;
   /** Jobs that became claimable by this commit are no longer left to workers outside. */
@@ -271,7 +271,7 @@ export async function takeFrom(
     return { leases: [], jobs: [], ruled: batch.ruled, cursor: same, timer: undefined };
   }
   if (lane?.first !== undefined) await takeSeen(ctx, batch, lane.first);
-  if (isFull(batch) || (lane?.isContent === true && batch.leases.length > 0)) {
+  if (isFull(batch) || (lane?.takesOnlyItsJob === true && batch.leases.length > 0)) {
     return {
       leases: batch.leases,
       jobs: batch.jobs,

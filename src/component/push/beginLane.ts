@@ -13,7 +13,7 @@ import { type MutationCtx } from "../_generated/server.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
 import { closeCall, generationOf, watchedUntil, type Holder } from "../rows/sessions.js";
-import { carried, unheard } from "./laneAction.js";
+import { carried, undeliveredAfter } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { runOnce } from "./laneOnce.js";
 import {
@@ -47,7 +47,7 @@ export interface Beginning {
   own: Doc<"jobs"> | null;
   due: bigint;
   /** It takes its own job, and searches for no other. */
-  isContent: boolean;
+  takesOnlyItsJob: boolean;
   /** All that there are, if they have been read. */
   timers: readonly Doc<"timers">[] | undefined;
   /** The other lanes of the queue, if they have been read; and the ones that may give their room away. */
@@ -65,11 +65,11 @@ export async function takeAndBegin(
   beginning: Beginning,
 ): Promise<"begun" | "none" | "tooLong"> {
   const { queue, gate, now } = waking;
-  const { room, own, due, isContent, guardsIf } = beginning;
+  const { room, own, due, takesOnlyItsJob, guardsIf } = beginning;
   const n = holder.n + 1;
   const cameAt = (own?.seq as bigint | undefined) ?? due;
   const look: LaneLook = {
-    ...{ everywhere: true, due, isContent, carries: LANE_CARRIES_BYTES },
+    ...{ everywhere: true, due, takesOnlyItsJob, carries: LANE_CARRIES_BYTES },
     ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
     // Jobs that became claimable after its own job have wakes of their own: they would only conflict.
     ...(own === null ? {} : { first: own, upTo: cameAt }),
@@ -77,19 +77,20 @@ export async function takeAndBegin(
   const open = new Map([[queue.name, queue]]);
   const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
   const found = taken.leases.length;
-  const isDone = isContent && found > 0;
-  const mayBeMore = found === room && !isDone;
+  const isDone = takesOnlyItsJob && found > 0;
+  const queueMayHaveMore = found === room && !isDone;
   // Jobs that an older snapshot does not show may exist all the same, and jobs that stood behind ones that have gone
   // since.
-  const isSure = isDone || mayBeMore || (taken.snapshot ?? 0n) >= (cameAt > due ? cameAt : due);
-  if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
+  const snapshotIsFresh =
+    isDone || queueMayHaveMore || (taken.snapshot ?? 0n) >= (cameAt > due ? cameAt : due);
+  if (!snapshotIsFresh) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);
   if (found === 0) {
     if (taken.isTooLong === true) return "tooLong";
     // Capacity is free, so the gate may no longer say that a lane which frees some polls.
-    if (isSure && gate?.state === "full") await quieten(ctx, gate, queue);
-    return isSure || !isContent ? "none" : "begun";
+    if (snapshotIsFresh && gate?.state === "full") await quieten(ctx, gate, queue);
+    return snapshotIsFresh || !takesOnlyItsJob ? "none" : "begun";
   }
-  const guards = !mayBeMore && guardsIf;
+  const guards = !queueMayHaveMore && guardsIf;
   await beginLane(ctx, waking, { lane, holder }, target, {
     ...beginning,
     n,
@@ -99,7 +100,7 @@ export async function takeAndBegin(
   });
   if (guards)
     await setGate(ctx, gate, queue.name, { state: "guarded", guard: lane._id, isVain: true });
-  if (mayBeMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
+  if (queueMayHaveMore || taken.isTooLong === true) await scheduleWake(ctx, queue, due);
   return "begun";
 }
 
@@ -128,7 +129,7 @@ async function beginLane(
   const start: LaneStart = carried({
     ...{ lane: lane._id, generation: generationOf(holder) + 1, n },
     ...(taken.isHeavy === true
-      ? unheard(n)
+      ? undeliveredAfter(n)
       : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
     ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
   });

@@ -34,11 +34,11 @@ export async function startProcess(
 /** The start of a lane: it carries no jobs that are too large, and its first call receives them. */
 export function carried(start: LaneStart): LaneStart {
   const isLarge = getConvexSize(start.jobs) > LANE_CARRIES_BYTES;
-  return isLarge ? { ...start, ...unheard(start.n) } : start;
+  return isLarge ? { ...start, ...undeliveredAfter(start.n) } : start;
 }
 
 /** For jobs that are too large to be carried to a lane: its first call receives the jobs of this claim. */
-export function unheard(n: number): Pick<LaneStart, "jobs" | "heard"> {
+export function undeliveredAfter(n: number): Pick<LaneStart, "jobs" | "heard"> {
   return { jobs: [], heard: n - 1 };
 }
 

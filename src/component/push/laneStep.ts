@@ -104,7 +104,7 @@ export async function stepOf(
   // It has left, and did not receive that: the reply was lost.
   if (current.state !== "active") return over(answers);
   if (!(await isLaneAlive(ctx, current)))
-    return await goNoFurther(ctx, current, args.n, answers, now);
+    return await stopCanceledLane(ctx, current, args.n, answers, now);
   if (losses !== "never" && hasEnded(args))
     return await recordOnly(ctx, current, queue, args, answers, now);
   return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
@@ -161,7 +161,7 @@ function over(answers: Answer[]): LaneReply {
  * Its scheduled function was canceled while it runs: its own scheduled functions are born canceled, so it decides
  * nothing any more. The janitor ends its remaining leases, and its place goes to another.
  */
-async function goNoFurther(
+async function stopCanceledLane(
   ctx: MutationCtx,
   holder: Holder,
   n: number,
@@ -228,8 +228,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   // A new job has a wake of its own, or a polling lane: a lane started for one job polls for no other, and does not
   // grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
-  const isContent = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
-  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isContent });
+  const takesOnlyItsJob = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
+  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, takesOnlyItsJob });
   // The jobs that it has yet to receive may be as many as one answer carries.
   const isTold = holder.leases.every(({ n }) => n <= args.heard);
   const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
@@ -256,7 +256,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const next =
     isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
       ? await end(ctx, queue, lane, held)
-      : await settle(ctx, queue, lane, gate, {
+      : await decideNext(ctx, queue, lane, gate, {
           ...{ held, width: isStuck ? Math.min(width, held) : width, found: taken.leases.length },
           ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
@@ -344,7 +344,7 @@ interface Standing {
 }
 
 /** The lane goes on: full; or as the polling lane; or with no more room than it uses; or not at all. */
-async function settle(
+async function decideNext(
   ctx: MutationCtx,
   queue: Queue,
   lane: Lane,

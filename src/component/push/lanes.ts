@@ -44,7 +44,7 @@ const vStanding = v.object({
   /** Lanes that sleep. */
   asleep: v.array(vSleeper),
   /** So many lanes are awake that one is to poll for all. */
-  areMany: v.boolean(),
+  otherLanesAwake: v.boolean(),
   /** So many there are. */
   count: v.number(),
   mount: vMountView,
@@ -69,7 +69,7 @@ export const readLanes = internalQuery({
     ]);
     return {
       asleep,
-      areMany: asked.length - asleep.length > LANES_BESIDE,
+      otherLanesAwake: asked.length - asleep.length > LANES_BESIDE,
       count: lanes.length,
       mount,
     };
@@ -212,12 +212,13 @@ export async function widthFor(
   ctx: MutationCtx,
   queue: Queue,
   lane: Lane,
-  { running, isContent }: { running: number; isContent: boolean },
+  { running, takesOnlyItsJob }: { running: number; takesOnlyItsJob: boolean },
 ): Promise<number> {
   const { maxParallelism } = queue.config;
   const most = widthOf(queue, maxParallelism);
   const hasRoom = lane.cap - running >= Math.max(ROOM, lane.cap / 2);
-  if (lane.under === maxParallelism && (lane.cap === most || hasRoom || isContent)) return lane.cap;
+  if (lane.under === maxParallelism && (lane.cap === most || hasRoom || takesOnlyItsJob))
+    return lane.cap;
   const lanes = await lanesOf(ctx.db, queue.name);
   const others = lanes.filter(({ _id }) => _id !== lane._id);
   const free = freeOf(queue, others);

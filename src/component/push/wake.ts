@@ -138,13 +138,13 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
 
 /** The result of a wake that could not begin a lane with its own job alone, or did not try. */
 interface Alone {
-  isContent: boolean;
+  takesOnlyItsJob: boolean;
   /** `null`: its own job is not to be asked for again. */
   own?: Doc<"jobs"> | null;
   timers?: readonly Doc<"timers">[];
   target?: Target | null;
 }
-const NOT_ALONE: Alone = { isContent: false };
+const NOT_ALONE: Alone = { takesOnlyItsJob: false };
 
 /** Begins a lane that has kept room for one job with this one, if there is such a lane, and nothing came with the job. */
 async function beginAlone(
@@ -154,7 +154,7 @@ async function beginAlone(
   due: bigint,
 ): Promise<Alone | "begun"> {
   const rules = await rulesOf(ctx.db, queue, own);
-  const runsOnce = isOnce(rules.handler, own.resets ?? 0) && !seen.areMany;
+  const runsOnce = isOnce(rules.handler, own.resets ?? 0) && !seen.otherLanesAwake;
   const [hasOthers, spare, timers, target] = await Promise.all([
     hasCome(ctx.db, queue.name, own, 1),
     spareLane(ctx.db, queue, seen),
@@ -163,9 +163,16 @@ async function beginAlone(
     runsOnce ? null : targetFor(ctx, queue, seen, timeoutOf(queue, rules.timeoutMs), now),
   ]);
   if (hasOthers) return NOT_ALONE;
-  if (spare === null || target?.kind === "wait") return { isContent: true, timers, target };
+  if (spare === null || target?.kind === "wait") return { takesOnlyItsJob: true, timers, target };
   const begun = await takeAndBegin(ctx, { queue, gate, seen, now }, spare, target, {
-    ...{ room: 1, own, due, isContent: true, timers, guardsIf: seen.areMany && pays(gate) },
+    ...{
+      room: 1,
+      own,
+      due,
+      takesOnlyItsJob: true,
+      timers,
+      guardsIf: seen.otherLanesAwake && pays(gate),
+    },
   });
   // It was not to be had, or out of time and has been ended: either way no other lane tries it.
   return begun === "none" ? { ...NOT_ALONE, own: null } : "begun";
@@ -210,13 +217,13 @@ interface NotBegun {
 async function beginAmong(
   ctx: MutationCtx,
   waking: Waking,
-  { own, due, isContent, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+  { own, due, takesOnlyItsJob, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
   lanes: readonly Lane[],
 ): Promise<"begun" | NotBegun> {
   const { queue, gate, seen, now } = waking;
   const { asleep, count } = seen;
   const free = freeOf(queue, lanes) + asleep.reduce((sum, { cap }) => sum + cap, 0);
-  const wide = isContent ? Math.min(1, free) : widthOf(queue, free);
+  const wide = takesOnlyItsJob ? Math.min(1, free) : widthOf(queue, free);
   const awake = lanes.length - asleep.length;
   if (wide <= 0 || isTooFew(queue, wide, lanes)) return { free: 0, hasRoom: false };
   const target =
@@ -233,8 +240,8 @@ async function beginAmong(
   if (room <= 0) return { free, hasRoom: false };
   const lane = sleeper ?? (await newLane(ctx, queue, count, now));
   const begun = await takeAndBegin(ctx, waking, lane, target, {
-    ...{ room, own, due, isContent, timers, lanes: beside, spares },
-    guardsIf: isContent ? seen.areMany && pays(gate) : awake > 0 || !isQuiet(gate),
+    ...{ room, own, due, takesOnlyItsJob, timers, lanes: beside, spares },
+    guardsIf: takesOnlyItsJob ? seen.otherLanesAwake && pays(gate) : awake > 0 || !isQuiet(gate),
   });
   // Jobs that may run for longer than this process has left: one that is younger will do.
   return begun === "tooLong" ? { free, hasRoom: true } : "begun";

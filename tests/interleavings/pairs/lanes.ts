@@ -131,7 +131,7 @@ const enqueueAndOldWake: Pair = {
       replace: [
         {
           file: "push/beginLane.ts",
-          text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
+          text: "if (!snapshotIsFresh) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
           by: "",
         },
       ],

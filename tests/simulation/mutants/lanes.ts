@@ -99,7 +99,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/push/beginLane.ts",
-        text: "if (!isSure) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
+        text: "if (!snapshotIsFresh) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
         by: "",
       },
     ],
