@@ -108,7 +108,7 @@ export const recordFollowing = internalMutation({
     withEffects(ctx, { now, byHolder }, async (ctx): Promise<PendingCallback[]> => {
       const job = (await ctx.db.get("jobs", id))!;
       const stands = effective(job, outcome) === outcome;
-      // Recorded first: the key of a job that ends with it may be taken by what it is continued with.
+      // Recorded first: the key of a job that ends with it may be taken by a job to follow.
       await recordOutcome(ctx, await getQueue(ctx.db, job.queue), job, outcome);
       for (const { queue, jobs } of stands ? continued : [])
         await enqueueJobs(ctx, queue, jobs, ofWorker);

@@ -60,7 +60,7 @@ export async function failAttempt(
   if (isOutOfTime) return await endAtDeadline(ctx, queue, job, failure.error);
   if (isTriedAgain) return void (await backOff(ctx, job, failure.error, dueAt));
   if (goesRound) return void (await comeRound(ctx, job, queue, { error: failure.error }));
-  // A work pool's `onComplete` may compare the text with what the function threw.
+  // A work pool's `onComplete` may compare the text with the function's error.
   const note = compat === "workpool" ? null : whyOver(retry, failures, fatal);
   const error = noted(failure.error, note);
   if (failure.timedOut) await timeOut(ctx, job, queue, error, { failed: true });

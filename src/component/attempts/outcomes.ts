@@ -91,7 +91,7 @@ async function staysFailure(
   return compat === "workpool" && isLast;
 }
 
-/** Ends a job that somebody no longer wants, once its attempt has ended. */
+/** Ends a job that is asked to end, once its attempt has ended. */
 export async function stopJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<void> {
   await recordAttempt(ctx.db, job, "canceled", ctx.now, job.cancelReason);
   await stop(ctx, job, queue);

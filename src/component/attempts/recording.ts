@@ -29,8 +29,8 @@ interface Recorded {
 export type Holding = Pick<Holder, "_id" | "leases" | "lane">;
 
 /**
- * Records what is the holder's to report. Each gets an answer of its own; a stale one undoes no other. `queue`: read by this
- * transaction. For all of a call, a queue is as the call found it.
+ * Records the outcomes that are the holder's to report. Each gets an answer of its own; a stale one undoes no other.
+ * `queue`: read by this transaction. For all of a call, a queue is as the call found it.
  */
 export async function recordAll(
   ctx: EdgeCtx,
@@ -67,7 +67,7 @@ export async function recordAll(
       await recordMismatch(ctx, job, outcome.error, ctx.now);
     }
     await recordOne(ctx, of, job, said);
-    // What it goes on with may take the place of any other job.
+    // A job to follow may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
   }

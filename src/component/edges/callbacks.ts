@@ -96,7 +96,10 @@ export const runCallback = internalMutation({
   },
 });
 
-/** Records that all of these are still to be told. For who ends many jobs, whose callbacks must not stop each other. */
+/**
+ * Records that all of these are still to be delivered. For a transaction that ends many jobs: their callbacks must not
+ * stop each other.
+ */
 export async function oweAll(ctx: MutationCtx, owed: readonly PendingCallback[]): Promise<void> {
   for (const one of owed) await owe(ctx, one);
 }
@@ -119,7 +122,7 @@ export async function owe(
   await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());
 }
 
-/** Records an end that is told when the one before it has been: nothing is planned for it until then. */
+/** Records an end that is delivered when the one before it has been: nothing is planned for it until then. */
 async function oweBehind(
   ctx: MutationCtx,
   before: Doc<"callbacks">,
@@ -286,7 +289,10 @@ async function lastTry(ctx: MutationCtx, row: Doc<"callbacks">): Promise<LastTry
   }
 }
 
-/** A job that was retried in the meantime has let go of the result that was told here: nobody else will delete it. */
+/**
+ * A job that was retried in the meantime has let go of the result that was delivered here: no other transaction will
+ * delete it.
+ */
 async function discardForgotten(
   ctx: MutationCtx,
   { job, outcome }: PendingCallback,

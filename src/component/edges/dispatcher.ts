@@ -2,15 +2,14 @@
  * The dispatcher: makes jobs claimable when they fall due.
  *
  * A transaction that makes a job `scheduled` arms the alarm of the segment in which it is due, where there is none. The
- * alarm rings at the segment's end and promotes what lies in it, in batches. It is bounded by its own segment and never by
- * the clock: that of another machine may be ahead or behind.
+ * alarm rings at the segment's end and promotes the jobs in it, in batches. It is bounded by its own segment and never
+ * by the clock: that of another machine may be ahead or behind.
  *
- * Reads for real: the alarm's row, the queue's row, the jobs of the segment, and before the alarm goes all of the segment;
- * routes of jobs that have one; in a queue that Convex works off, the door where the gate says that a lane looks. Looks: that
- * gate; after a full batch, at what waits. Writes: those jobs, the alarm's row (`timers`); inserts
- * events; schedules a wake where no lane looks. Conflicts with: a cancel of a job of the segment; the lane that opens or shuts
- * the door; an enqueue that is late for it; for wide segments see
- * `segments.ts`.
+ * Reads for real: the alarm's row, the queue's row, the jobs of the segment, and before the alarm goes all of the
+ * segment; routes of jobs that have one; in a pushed queue, the door where the gate shows a polling lane. Snapshot
+ * reads: that gate; after a full batch, waiting jobs. Writes: these jobs, the alarm's row (`timers`); inserts events;
+ * schedules a wake where no lane polls. Conflicts with: a cancel of a job of the segment; the lane that opens or shuts
+ * the door; an enqueue that is late for it; for wide segments see `segments.ts`.
  */
 import { v } from "convex/values";
 import {
@@ -77,7 +76,7 @@ interface Failed {
   error: string;
 }
 
-/** Promotes each, and returns those that could not be: an edge that throws has written nothing of its job. */
+/** Promotes each, and returns the jobs that failed: an edge that throws has written nothing of its job. */
 async function promoteAll(ctx: EdgeCtx, queue: Queue, jobs: Doc<"jobs">[]): Promise<Failed[]> {
   const failed: Failed[] = [];
   for (const job of jobs) {
@@ -91,7 +90,7 @@ async function promoteAll(ctx: EdgeCtx, queue: Queue, jobs: Doc<"jobs">[]): Prom
   return failed;
 }
 
-/** Jobs that cannot be promoted are tried again later. They must stop neither the others nor the alarm. */
+/** Jobs that cannot be promoted are tried again later. They must stop neither the other jobs nor the alarm. */
 async function putOff(ctx: EdgeCtx, queue: Queue, failed: Failed[]): Promise<void> {
   const [first] = failed;
   if (first === undefined) return;

@@ -242,7 +242,7 @@ export async function timeOut(
   return await end(ctx, job, queue, "timeOut", { ...askedNoMore, ...changes });
 }
 
-/** `running` → `canceled`: somebody asked for it, and its holder has stopped, failed or vanished. */
+/** `running` → `canceled`: its cancel was requested, and its holder has stopped, failed or vanished. */
 export async function stop(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   return await end(ctx, job, queue, "stop", { cancelRequestedAt: undefined, paused: undefined });
 }
@@ -255,7 +255,7 @@ export async function cancel(ctx: EdgeCtx, job: Job, queue: Queue, reason?: stri
   });
 }
 
-/** `pending` or `scheduled` → `failed`: nobody began in time. */
+/** `pending` or `scheduled` → `failed`: it was not begun in time. */
 export async function expire(ctx: EdgeCtx, job: Job, queue: Queue, error: string): Promise<Job> {
   return await end(ctx, job, queue, "expire", { error, paused: undefined });
 }
@@ -311,7 +311,7 @@ function failedOnce(job: Job, error: string): Changes {
   };
 }
 
-/** What every return to `pending` writes: the band of returned jobs, before new ones. */
+/** The fields that every return to `pending` writes: the band of returned jobs, before new ones. */
 async function backInLine(ctx: EdgeCtx, queue: Queue, job: Job): Promise<Changes> {
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
 }

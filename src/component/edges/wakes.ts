@@ -93,13 +93,13 @@ async function sharedWake(
   const wake = wakeOf(offers, job);
   if (ofJobs.some((one) => one.wake === wake)) return null;
   const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
-  // On a wake of another call only jobs in its place rely: a claim that calls it off looks there.
+  // On a wake of another call only jobs in its place rely: a claim that cancels it checks that place.
   return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
 }
 
 type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
 
-/** Jobs of this transaction in the same place among which one is looked for that has the same wake. */
+/** Jobs of this transaction in the same place among which one with the same wake is searched. */
 const COME_SEEN = 16;
 
 function wakeOf(offers: readonly Offer[], job: Asked): Wake {

@@ -107,7 +107,7 @@ export const expireSession = internalMutation({
     }),
 });
 
-/** What became of one job. */
+/** The end of one job's lease. */
 type End = "reset" | "released" | "failed" | "timedOut" | "canceled";
 interface Ended {
   job: Id<"jobs">;
@@ -140,7 +140,7 @@ async function endLease(
     await stopJob(ctx, queue, job);
     return "canceled";
   }
-  // Its time was over first, if both are: what vanished then was a worker that had been too long at it.
+  // Its time was over first, if both are: the worker that vanished then had been too long at it.
   if (isOverlong(held, Math.min(ctx.now, lostAt([held], holder.lastSeenAt)))) {
     return await endOverlong(ctx, queue, held, job);
   }
