@@ -12,7 +12,10 @@ const BOTH_CORES = 2;
  * once.
  */
 const LONG = "**/*.long.test.ts";
-const ALONE = { short: "tests/e2e/**/*.test.ts", long: "tests/{e2e,simulation}/**/*.long.test.ts" };
+const ALONE = {
+  short: "tests/e2e/**/*.test.ts",
+  long: ["tests/e2e/**/*.long.test.ts", "tests/simulation/simulation.long.test.ts"],
+};
 
 /** What computes, or runs in virtual time: on both cores. */
 const COMPUTES = {
@@ -83,7 +86,7 @@ export default defineConfig({
           ...COMPUTES,
           name: "long",
           include: ["{bench,tests}/**/*.long.test.ts"],
-          exclude: [...configDefaults.exclude, ALONE.long],
+          exclude: [...configDefaults.exclude, ...ALONE.long],
         },
       },
       {
@@ -98,7 +101,7 @@ export default defineConfig({
         test: {
           ...STARTS_PROCESSES,
           name: "longProcesses",
-          include: [ALONE.long],
+          include: ALONE.long,
         },
       },
     ],

@@ -12,7 +12,7 @@ import { PAIRS, type PairName } from "./pairs.js";
 import { search } from "./play.js";
 import type { RoundOptions } from "./stage.js";
 
-const SEEDS = Number(process.env.RACES_SEEDS ?? 20);
+const SEEDS = Number(process.env.RACES_SEEDS ?? 10);
 const FIRST = seedFrom("RACES_SEED", 1);
 /** By far more than a round takes. */
 const ROUND_MS = 2_000;

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { play, type Faults } from "./pushFaults.js";
 
-const SEEDS = Number(process.env["PUSH_SEEDS"] ?? 12);
+const SEEDS = Number(process.env["PUSH_SEEDS"] ?? 6);
 const FIRST = Number(process.env["PUSH_SEED"] ?? 100);
 const seeds = Array.from({ length: SEEDS }, (_, i) => FIRST + i);
 const KINDS: readonly Faults[] = [
