@@ -7,6 +7,7 @@ import { root } from "./support/paths.js";
 import { componentModules } from "../scripts/support/testBuild.js";
 import {
   EDGES,
+  ERROR_CODES,
   LEASE_DEFAULT_MS,
   INLINE_TIMEOUT_MAX_MS,
   LOG_EVENTS,
@@ -113,8 +114,8 @@ describe("tests/requirements/hazards.md", () => {
   });
 });
 
-test("docs/events.md has every event of the log, with all its fields and no other", () => {
-  const rows = tableRows("docs/events.md").map(([event = "", , fields = ""]) => [
+test("docs/reference/events.md has every event of the log, with all its fields and no other", () => {
+  const rows = tableRows("docs/reference/events.md").map(([event = "", , fields = ""]) => [
     event.replaceAll("`", ""),
     [...fields.matchAll(/`(\w+\??)`/g)].map(([, name]) => name!).sort(),
   ]);
@@ -127,12 +128,19 @@ test("docs/events.md has every event of the log, with all its fields and no othe
   expect(rows).toEqual(events);
 });
 
-const documents = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md"], {
+const documents = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "llms.txt"], {
   cwd: root,
   encoding: "utf8",
 })
   .split("\n")
   .filter((file) => file !== "" && existsSync(path.join(root, file)));
+
+test("the page of errors has every code, and no other", () => {
+  const codes = tableRows("docs/reference/errors.md").map(([code = ""]) =>
+    code.replaceAll("`", ""),
+  );
+  expect(codes).toEqual([...ERROR_CODES]);
+});
 
 test("every fence of a document closes: text behind an open one is shown as code", () => {
   const wrong = documents.filter((file) => {
@@ -172,8 +180,10 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w\- ]/g, "")
     .replaceAll(" ", "-");
 
-test("README.md names the defaults that the code has", () => {
-  const cells = new Map(tableRows("README.md").map(([of, is, by]) => [of!, `${is} ${by}`]));
+test("the page of defaults names the defaults that the code has", () => {
+  const cells = new Map(
+    tableRows("docs/reference/defaults.md").map(([of, is, by]) => [of!, `${is} ${by}`]),
+  );
   const says = (of: RegExp, what: string) => {
     const found = [...cells].find(([name]) => of.test(name));
     expect(found?.[1]).toContain(what);
@@ -191,8 +201,10 @@ test("README.md names the defaults that the code has", () => {
   says(/^finished jobs/, "a day if succeeded or canceled, seven days if failed or timed out");
 });
 
-test("README.md names the code's bounds of push queues", () => {
-  const text = readFileSync(path.join(root, "README.md"), "utf8");
+test("the pages of push queues and of defaults name the code's bounds", () => {
+  const text = ["docs/guides/push.md", "docs/reference/defaults.md"]
+    .map((file) => readFileSync(path.join(root, file), "utf8"))
+    .join("\n");
   const minutes = (ms: number) => ms / 60_000;
   const [most, asked, inline] = [
     PUSH_TIMEOUT_MAX_MS,

@@ -1,6 +1,6 @@
 /**
  * The events of jobs and queues in the log of a deployment, with the fields of each, for readers of a log stream.
- * `docs/events.md` is this in words. A field is only ever added. Pure.
+ * `docs/reference/events.md` is this in words. A field is only ever added. Pure.
  */
 import { v, type Infer } from "convex/values";
 import { vLogLevel } from "./logLevels.js";

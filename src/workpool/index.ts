@@ -1,6 +1,6 @@
 /**
  * `convex-conveyor/workpool`: the import that replaces `@convex-dev/workpool` in an app. The names, calls and shapes
- * are that package's (0.4.12); `docs/workpool.md` lists the differences.
+ * are that package's (0.4.12); `docs/guides/from-workpool.md` lists the differences.
  * @module
  */
 export { enqueue, enqueueBatch } from "./enqueue.js";

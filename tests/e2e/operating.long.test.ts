@@ -1,5 +1,5 @@
 /**
- * The commands of docs/operating.md, each run by the official CLI against a deployment of an app that exports nothing for
+ * The commands of docs/guides/operating.md, each run by the official CLI against a deployment of an app that exports nothing for
  * operators.
  */
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { api } from "../support/app/convex/_generated/api.js";
 import { jobCalls, CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
 
 const COMMAND = /`npx convex run --component conveyor ([\w:]+)(?: '([^']*)')?`/g;
-const text = readFileSync(path.join(root, "docs/operating.md"), "utf8");
+const text = readFileSync(path.join(root, "docs/guides/operating.md"), "utf8");
 const commands = [...text.matchAll(COMMAND)].map(([, of, args]) => [of!, args ?? "{}"] as const);
 
 /** The answer of each, where the order of the page decides: a job is canceled before it is retried. */

@@ -1,9 +1,17 @@
 /**
- * The README, followed to the letter in an empty app that has the packed tarball and nothing else of this repository:
+ * The README and the guides, followed to the letter in an empty app that has the packed tarball and nothing else of this repository:
  * its files type-check, the official CLI pushes them, and the job that they describe runs.
  */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -25,15 +33,28 @@ const mails: { to: string; body: string; key: string }[] = [];
 const photosUrl = (at: string) =>
   `http://127.0.0.1:${(outside.address() as AddressInfo).port}${at}`;
 
-const readme = readFileSync(path.join(root, "README.md"), "utf8");
+/** The README, the guides and the reference: one app together. */
+const documents = [
+  "README.md",
+  ...["docs/guides", "docs/reference"].flatMap((folder) =>
+    readdirSync(path.join(root, folder)).map((file) => `${folder}/${file}`),
+  ),
+].map((file) => readFileSync(path.join(root, file), "utf8"));
 
-/** The README's code, by the file name that each block opens with; a `(continued)` block is appended to its file. */
+/** Their code, by the file name that each block opens with; a `(continued)` block is appended to its file. */
 function blocks(): { file: string; code: string }[] {
-  const files = new Map<string, string>();
   const block = /```tsx?\n\/\/ (\S+)( \(continued\))?\n([\s\S]*?)```/g;
-  for (const [, file, continued, code] of readme.matchAll(block)) {
-    if (files.has(file!) !== (continued !== undefined)) throw new Error(`${file} begins twice.`);
-    files.set(file!, `${files.get(file!) ?? ""}${code!}`);
+  const all = documents.flatMap((text) => [...text.matchAll(block)]);
+  const files = new Map<string, string>();
+  for (const [, file, continued, code] of all) {
+    if (continued !== undefined) continue;
+    if (files.has(file!)) throw new Error(`${file} begins twice.`);
+    files.set(file!, code!);
+  }
+  for (const [, file, continued, code] of all) {
+    if (continued === undefined) continue;
+    if (!files.has(file!)) throw new Error(`${file} is continued and never begins.`);
+    files.set(file!, `${files.get(file!)!}${code!}`);
   }
   return [...files].map(([file, code]) => ({ file, code }));
 }
@@ -62,9 +83,9 @@ const TSCONFIG = {
     strict: true,
     noEmit: true,
     skipLibCheck: true,
-    // No more than the README says, so that a reader's `npx convex dev` has no error either.
+    // No more than the guide says, so that a reader's `npx convex dev` has no error either.
     types: JSON.parse(
-      /`types` of `convex\/tsconfig\.json` become `(.*?)`/.exec(readme)![1]!,
+      /`types` of `convex\/tsconfig\.json` become `(.*?)`/.exec(documents.join("\n"))![1]!,
     ) as string[],
   },
   include: ["convex", "src", "*.ts"],
@@ -116,7 +137,9 @@ test("the README has a file for each step", () => {
   expect(blocks().map(({ file }) => file)).toEqual(
     expect.arrayContaining([
       "convex/convex.config.ts",
+      "convex/conveyor.ts",
       "convex/greetings.ts",
+      "src/Greeting.tsx",
       "convex/queues.ts",
       "convex/photos.ts",
       "convex/jobs.ts",
