@@ -24,6 +24,7 @@ import {
   SHARDS_DEFAULT,
 } from "../src/shared/index.js";
 import { GRACE_DEFAULT_MS } from "../src/worker/limits.js";
+import { referencePages } from "../scripts/reference.js";
 import { citations, tableRows, unfounded } from "./citations.js";
 
 /** Numbers from 1 on, or the given ones, each with the letters before it. */
@@ -128,12 +129,34 @@ test("docs/reference/events.md has every event of the log, with all its fields a
   expect(rows).toEqual(events);
 });
 
-const documents = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md", "llms.txt"], {
-  cwd: root,
-  encoding: "utf8",
-})
+const documents = execFileSync(
+  "git",
+  ["ls-files", "-co", "--exclude-standard", "*.md", "llms.txt"],
+  {
+    cwd: root,
+    encoding: "utf8",
+  },
+)
   .split("\n")
   .filter((file) => file !== "" && existsSync(path.join(root, file)));
+
+test.each(["options.md", "limits.md"])("docs/reference/%s is as the code", async (page) => {
+  const written = readFileSync(path.join(root, "docs/reference", page), "utf8");
+  expect(written).toBe((await referencePages())[page]);
+});
+
+test("the package ships the documents, and none of their pictures", () => {
+  const pack = ["pack", "--dry-run", "--ignore-scripts", "--json"];
+  const [{ files }] = JSON.parse(
+    execFileSync("npm", pack, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+  ) as [{ files: { path: string }[] }];
+  const shipped = files.map((file) => file.path);
+  const wanted = ["README.md", "CHANGELOG.md", "llms.txt", ...documents.filter(isInDocs)];
+  expect(shipped).toEqual(expect.arrayContaining(wanted));
+  expect(shipped.filter((file) => isInDocs(file) && !file.endsWith(".md"))).toEqual([]);
+});
+
+const isInDocs = (file: string) => file.startsWith("docs/");
 
 test("the page of errors has every code, and no other", () => {
   const codes = tableRows("docs/reference/errors.md").map(([code = ""]) =>
