@@ -79,7 +79,7 @@ export interface Claimed {
   jobs: ClaimedJob[];
   cursor: string;
   /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
-  ruled: ReadonlyMap<string, Id<"handlers">>;
+  ruled: ReadonlyMap<string, Id<"jobRules">>;
   /** Payloads are left out, being more than was asked for: the holder of the jobs reads them. */
   isHeavy?: boolean;
   /** A job was left that may run for longer than the process does. */

@@ -58,14 +58,14 @@ export interface LeaseBatch extends For {
   /** A job has been ended instead of taken, since it came too late. */
   hasEnded: boolean;
   /** The rows of rules that taken jobs have of their own. */
-  ruled: Map<string, Id<"handlers">>;
+  ruled: Map<string, Id<"jobRules">>;
   /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
   dealtWith: Set<Id<"jobs">>;
 }
 
 export function newLeaseBatch(by: For): LeaseBatch {
   const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, isTooLong: false };
-  const ruled = new Map<string, Id<"handlers">>();
+  const ruled = new Map<string, Id<"jobRules">>();
   const dealtWith = new Set<Id<"jobs">>();
   return { ...by, ...empty, hasEnded: false, ruled, leases: [], jobs: [], dealtWith };
 }
@@ -173,7 +173,7 @@ async function put(
   batch.cost += costOf(job);
   batch.dealtWith.add(job._id);
   batch.leases.push(held);
-  if (job.handler !== undefined) batch.ruled.set(job._id, job.handler);
+  if (job.rules !== undefined) batch.ruled.set(job._id, job.rules);
   batch.jobs.push(describe(leased, payload.value, held, now));
 }
 

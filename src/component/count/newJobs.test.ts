@@ -48,9 +48,9 @@ describe("a job's row", () => {
       rules: { leaseMs: 5_000, onCompleteExclude: ["canceled", "failed", "failed"], retry },
     });
     const other = await world.enqueue(1, { rules: { leaseMs: 6_000 } });
-    expect((await world.job(one)).handler).toBe((await world.job(two)).handler);
-    expect((await world.job(one)).handler).not.toBe((await world.job(other)).handler);
-    expect(await world.all("handlers")).toHaveLength(2);
+    expect((await world.job(one)).rules).toBe((await world.job(two)).rules);
+    expect((await world.job(one)).rules).not.toBe((await world.job(other)).rules);
+    expect(await world.all("jobRules")).toHaveLength(2);
   });
 
   test("a job's own lease reaches its worker", async () => {

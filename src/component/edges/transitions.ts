@@ -46,7 +46,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "tags"
       | "labels"
       | "cost"
-      | "handler"
+      | "rules"
       | "context"
       | "key"
       | "keyUntil"

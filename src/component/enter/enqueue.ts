@@ -159,13 +159,13 @@ async function insert(
     if (queue.config.circular) throw noDeadlineInRing(queue.name);
     checkDeadline(dueAt ?? now, deadlineMs, now);
   }
-  const handler = options.rules === undefined ? undefined : await rules(options.rules);
+  const own = options.rules === undefined ? undefined : await rules(options.rules);
   const { context } = options as { context?: Value };
   const fields: NewFields = {
     payload: await store(ctx.db, payload as Value),
     enqueuedAt: now,
     ...fieldsOf(options, ofWorker, now),
-    ...(handler === undefined ? {} : { handler }),
+    ...(own === undefined ? {} : { rules: own }),
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(deadlineMs === undefined ? {} : { deadline: { ms: deadlineMs, at: now + deadlineMs } }),

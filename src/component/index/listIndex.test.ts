@@ -61,7 +61,7 @@ describe("a queue that lists by tag and group", () => {
   });
 
   test("writes a row more for each tag of a job and for its group, and none when the job moves", async () => {
-    const tables = ["jobs", "marks", "payloads", "keys", "expiries", "handlers", "routes"] as const;
+    const tables = ["jobs", "marks", "payloads", "keys", "expiries", "jobRules", "routes"] as const;
     const written: number[] = [];
     for (const config of [{}, { listBy: ["tag" as const] }, BOTH]) {
       const world = await newWorld(config);

@@ -13,7 +13,7 @@ export async function describeLaneJobs(
   db: DatabaseReader,
   queue: Queue,
   jobs: readonly ClaimedJob[],
-  ruled?: ReadonlyMap<string, Id<"handlers">>,
+  ruled?: ReadonlyMap<string, Id<"jobRules">>,
 ): Promise<LaneJob[]> {
   return await Promise.all(
     jobs.map(async (job): Promise<LaneJob> => {
@@ -23,7 +23,7 @@ export async function describeLaneJobs(
           ? await db.get("jobs", job.id as Id<"jobs">)
           : own === undefined
             ? {}
-            : { handler: own };
+            : { rules: own };
       const { handler } = row === null ? {} : await rulesOf(db, queue, row);
       if (handler === undefined) return { job };
       return { job: handler.kind === "mutation" ? { ...job, payload: null } : job, handler };

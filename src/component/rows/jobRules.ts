@@ -1,5 +1,5 @@
 /**
- * The rules that a job has of its own, interned: the only writer of `handlers`. A job without a row follows its queue,
+ * The rules that a job has of its own, interned: the only writer of `jobRules`. A job without a row follows its queue,
  * also when the queue's configuration changes while it waits.
  */
 import type { JobRules, QueueConfig } from "../../shared/index.js";
@@ -13,20 +13,20 @@ export type Rules = Pick<Settings, "retry" | "maxResets" | "leaseMs" | "graceMs"
   Pick<JobRules, "compat">;
 
 /** The row of these rules, inserted if they are new. */
-export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<Id<"handlers">> {
+export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<Id<"jobRules">> {
   const key = canonicalJson(rules);
   const row = await db
-    .query("handlers")
+    .query("jobRules")
     .withIndex("key", (q) => q.eq("key", key))
     .first();
-  return row?._id ?? (await db.insert("handlers", { key, rules }));
+  return row?._id ?? (await db.insert("jobRules", { key, rules }));
 }
 
 /** Interns the rules of many jobs in one transaction, and reads each row once. */
-export type StoredRules = (rules: JobRules) => Promise<Id<"handlers"> | undefined>;
+export type StoredRules = (rules: JobRules) => Promise<Id<"jobRules"> | undefined>;
 
 export function storedRules(db: DatabaseWriter): StoredRules {
-  const known = new Map<string, Id<"handlers">>();
+  const known = new Map<string, Id<"jobRules">>();
   return async (rules) => {
     const normal = normalRules(rules);
     const key = canonicalJson(normal);
@@ -46,9 +46,9 @@ function normalRules({ onCompleteExclude = [], ...rules }: JobRules): JobRules {
 /** Whether the job brings the handler that its queue has not. */
 export async function bringsHandler(
   db: DatabaseReader,
-  { handler }: Pick<Doc<"jobs">, "handler">,
+  { rules }: Pick<Doc<"jobs">, "rules">,
 ): Promise<boolean> {
-  const row = handler === undefined ? null : await db.get("handlers", handler);
+  const row = rules === undefined ? null : await db.get("jobRules", rules);
   return row?.rules.handler !== undefined;
 }
 
@@ -56,9 +56,9 @@ export async function bringsHandler(
 export async function rulesOf(
   db: DatabaseReader,
   queue: Queue,
-  job: Pick<Doc<"jobs">, "handler">,
+  job: Pick<Doc<"jobs">, "rules">,
 ): Promise<Rules> {
-  if (job.handler === undefined) return queue.config;
-  const row = await db.get("handlers", job.handler);
+  if (job.rules === undefined) return queue.config;
+  const row = await db.get("jobRules", job.rules);
   return { ...queue.config, ...row?.rules };
 }

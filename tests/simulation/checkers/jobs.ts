@@ -78,7 +78,7 @@ export function configOf(tables: Tables, queue: string): Row {
 /** The rules in force for a job: its own before its queue's. */
 export function rulesOf(tables: Tables, job: Row): Row {
   const own =
-    job["handler"] === undefined ? undefined : tables.get("handlers", job["handler"] as string);
+    job["rules"] === undefined ? undefined : tables.get("jobRules", job["rules"] as string);
   return { ...configOf(tables, job["queue"] as string), ...own?.["rules"] };
 }
 

@@ -68,7 +68,7 @@ export const jobTables = {
    * rules come from code, which declares few different ones, and to find out whether any job still names a row would
    * cost each job more than the row does.
    */
-  handlers: defineTable({
+  jobRules: defineTable({
     /** The rules as canonical JSON. */
     key: v.string(),
     rules: vJobRules,
@@ -123,7 +123,7 @@ export const jobTables = {
     /** Absent is 1. */
     cost: v.optional(v.number()),
     /** Its own rules instead of its queue's. */
-    handler: v.optional(v.id("handlers")),
+    rules: v.optional(v.id("jobRules")),
     context: v.optional(vStored),
     /** Its row of `keys`, to be given back when it ends. */
     key: v.optional(v.string()),
