@@ -2,7 +2,11 @@
  * One transaction reaches few files and functions: the more it can reach, the more a reader must hold. The bounds are the
  * figures of now, and only go down. `npm run reach` prints them.
  */
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { CONCURRENCY_PAGE, concurrencyPage } from "./support/concurrency.js";
+import { root } from "./support/paths.js";
 import { HOT, Reaches } from "./support/reach.js";
 import { componentModules } from "../scripts/support/testBuild.js";
 
@@ -19,7 +23,8 @@ const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
 /** Files of the largest circle. */
 const CIRCLE_MAX = 6;
 
-const reaches = new Reaches(componentModules().filter((file) => !file.startsWith("_generated/")));
+const modules = componentModules().filter((file) => !file.startsWith("_generated/"));
+const reaches = new Reaches(modules);
 
 describe("the transactions that run most often", () => {
   test.each(Object.entries(BOUNDS))("%s", (step, [files, functions]) => {
@@ -43,4 +48,20 @@ test("the tables of a transaction are the ones that its functions name", () => {
   const { tables } = reaches.of("lib.ts:enqueue");
   expect([...tables.get("jobs")!].sort()).toEqual(["reads", "writes"]);
   expect(tables.has("tokens")).toBe(false);
+});
+
+test("the page of conflicts has every mutation with its tables, as the source has them", () => {
+  const page = readFileSync(path.join(root, CONCURRENCY_PAGE), "utf8");
+  expect(page).toBe(concurrencyPage(reaches, modules));
+  expect(page.match(/^- `\w+`: reads /gm)?.length).toBeGreaterThan(60);
+});
+
+test("a file with mutations says what they conflict with", () => {
+  const mute = modules.filter(
+    (file) =>
+      file.includes("/") &&
+      reaches.mutations(file).length > 0 &&
+      !/[Cc]onflicts\s+(\*\s+)?with/.test(readFileSync(path.join(root, "src/component", file), "utf8")),
+  );
+  expect(mute).toEqual([]);
 });

@@ -34,6 +34,7 @@ const METHODS: Record<string, Access> = {
 };
 /** Calls that return a registered function. */
 const REGISTERS = /^(internal)?(mutation|query|action)$|^define(Segment)?Loop$/i;
+const MUTATES = /^(internalM|m)utation$|^define(Segment)?Loop$/;
 const SCHEDULES = new Set(["runAfter", "runAt"]);
 const NESTED = new Set(["runQuery", "runMutation", "runAction"]);
 
@@ -88,6 +89,13 @@ export class Reaches {
       files: [...new Set(units.map(({ file }) => file))].sort(),
       tables,
     };
+  }
+
+  /** The names of the registered mutations in a file, loops included. */
+  mutations(file: string): string[] {
+    return [...this.#units]
+      .filter(([node, unit]) => unit.file === file && isMutation(node))
+      .map(([, { name }]) => name.slice(file.length + 1));
   }
 
   /** Groups of files in which each reaches each other by references of functions, the largest first; only those of two or more. */
@@ -190,6 +198,12 @@ export class Reaches {
     const types = type.isUnion() ? type.types : [type];
     return types.flatMap((one) => (one.isStringLiteral() ? [one.value] : []));
   }
+}
+
+function isMutation(node: ts.Node): boolean {
+  if (!ts.isVariableDeclaration(node) || node.initializer === undefined) return false;
+  const made = node.initializer;
+  return ts.isCallExpression(made) && MUTATES.test(made.expression.getText());
 }
 
 function isFunction(node: ts.Expression): boolean {

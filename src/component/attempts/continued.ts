@@ -4,6 +4,9 @@
  * In a sub-transaction, since a job that cannot be enqueued (its queue is being drained, its key is taken, its payload is
  * too large) must undo this outcome and no other: the attempt then has failed, and says why. So does a job of a group that
  * its worker's token is not for.
+ *
+ * Reads for real: the job; the queues, keys and rules of the jobs to follow, as `enqueue.ts`. Writes: as `recording.ts`
+ * and `enqueue.ts`. Conflicts with: a transaction that ends the same attempt; an enqueue with a key of these jobs.
  */
 import { ConvexError, getConvexSize, v, type Infer, type Value } from "convex/values";
 import {

@@ -7,6 +7,7 @@
  * reported as failed in a transaction of its own.
  *
  * Reads for real: each job, the reads of the app's code. Writes: as `recording.ts`; the writes of the app's code.
+ * Conflicts with: a transaction that ends the same attempt or requests its cancel; the conflicts of the app's code.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type Value } from "convex/values";

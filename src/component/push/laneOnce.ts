@@ -7,7 +7,8 @@
  * call is made by another function. Where a handler brings the whole transaction down, nothing is left to say so: the
  * janitor finds the lane gone, and the next attempt is run by a process, which reports it.
  *
- * Reads and writes as a step; with more to do, a wake.
+ * Reads, writes, conflicts with: as `laneStep.ts`, without a process; with more to do, it schedules a wake. Conflicts with
+ * the app's code too, until it has lost once.
  */
 import { v } from "convex/values";
 import {

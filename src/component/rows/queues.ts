@@ -1,6 +1,8 @@
 /**
  * The queues' rows: the declaration in code, and the changes at run time, form the configuration that every step reads.
  * Only this file and `control.ts` write `queues`.
+ *
+ * Conflicts with: `forgetCursors` and a changed declaration, with every call of their queue.
  */
 import { v } from "convex/values";
 import {
