@@ -61,7 +61,9 @@ test("a file with mutations says what they conflict with", () => {
     (file) =>
       file.includes("/") &&
       reaches.mutations(file).length > 0 &&
-      !/[Cc]onflicts\s+(\*\s+)?with/.test(readFileSync(path.join(root, "src/component", file), "utf8")),
+      !/[Cc]onflicts\s+(\*\s+)?with/.test(
+        readFileSync(path.join(root, "src/component", file), "utf8"),
+      ),
   );
   expect(mute).toEqual([]);
 });

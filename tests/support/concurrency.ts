@@ -54,8 +54,6 @@ function conflictsOf(file: string): string | null {
     .replace(/^ \* ?/gm, "")
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.replace(/\s+/g, " ").trim());
-  const first = paragraphs.findIndex((paragraph) =>
-    /^Reads|Conflicts with/.test(paragraph),
-  );
+  const first = paragraphs.findIndex((paragraph) => /^Reads|Conflicts with/.test(paragraph));
   return first < 0 ? null : paragraphs.slice(first).join("\n\n");
 }
