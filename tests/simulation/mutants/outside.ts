@@ -48,10 +48,9 @@ const planted: readonly Omit<Mutant, "queues">[] = [
       },
     ],
     finds: ["blame", "canceled", "leases", "simulation"],
-    where: ({ parts, jitter, events }) =>
+    where: ({ parts, events }) =>
       mayBeat({ parts, events }) &&
-      isEven({ jitter }) &&
-      events.some(({ do: what, ms }) => what === "skew.set" && (ms as number) < -5_000),
+      events.some(({ do: what, ms }) => what === "skew.set" && (ms as number) < 0),
     needs: ["skew"],
   },
   {
