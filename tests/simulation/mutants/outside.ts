@@ -1,6 +1,5 @@
 /** Bugs in the worker, and in its requests and answers. */
 import { isUndisturbed, mayBeat } from "../checkers/heard.js";
-import { isEven } from "../checkers/slack.js";
 import { ENDS } from "../faults/conflicts.js";
 import { isOf, PULLED, type Plan } from "../plan.js";
 import type { NewJob } from "../work.js";
