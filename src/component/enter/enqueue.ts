@@ -2,13 +2,14 @@
  * Enqueue: a job's first step. It runs inside the app's own mutation, with everything that the app does there.
  *
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the
- * alarm of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm.
- * Snapshot reads: of a job with a time, that segment's alarms; where all routes are taken, as `routes.ts`. Writes:
- * inserts into `jobs`, and into `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `handlers`,
- * `routes`, `timers`; a job that is replaced. Conflicts with: a change of the queue's declaration; a transaction that
- * takes or frees the same key; a claim of the job that is replaced; the first enqueue of the same rules or route; an
- * alarm that goes. A plain job never with another enqueue, a claim or a completion: a caller neither writes nor depends
- * on anything that changes at the rate of jobs.
+ * alarm of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm; in a
+ * pushed queue with a polling lane, the door. Snapshot reads: of a job with a time, that segment's alarms; in a pushed
+ * queue the gate; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`, and into `payloads`, `keys`,
+ * `expiries`, `marks`; the first of its kind into `queues`, `jobRules`, `routes`, `timers`; a job that is replaced.
+ * Conflicts with: a change of the queue's declaration; a transaction that takes or frees the same key; a claim of the job
+ * that is replaced; the first enqueue of the same rules or route; an alarm that goes; a lane that opens or shuts the
+ * door. A plain job never with another enqueue, a claim or a completion: a caller neither writes nor depends on anything
+ * that changes at the rate of jobs.
  */
 import type { Value } from "convex/values";
 import {

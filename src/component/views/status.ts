@@ -1,6 +1,6 @@
 /**
- * Status: jobs as a page sees them. A subscription to one is invalidated when the job moves or reports progress, and at
- * no other time: it reads the job, its result, and while it runs its progress, never the holder's row.
+ * Status: jobs as a page sees them. A subscription to one is invalidated when the job moves or reports progress, or its row
+ * receives a note (`jobNotes.ts`): it reads the job, its result, and while it runs its progress, never the holder's row.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {

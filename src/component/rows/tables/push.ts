@@ -8,7 +8,8 @@ export const pushTables = {
   /**
    * Whether a lane polls for claimable jobs: one row a queue. A transaction that makes a job claimable reads it in a
    * snapshot, and depends on nothing where it finds `quiet` or `leaving`: a wake too many does no harm. Read for real,
-   * and written, by wakes and lanes of the queue only, so that it may change while callers are busy.
+   * and written, by wakes and lanes of the queue, and by sweeps, claims and checks that find its lane dead; so it may
+   * change while callers are busy.
    */
   gates: defineTable({
     queue: v.string(),
