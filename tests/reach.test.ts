@@ -48,6 +48,11 @@ test("the tables of a transaction are the ones that its functions name", () => {
   const { tables } = reaches.of("lib.ts:enqueue");
   expect([...tables.get("jobs")!].sort()).toEqual(["reads", "writes"]);
   expect(tables.has("tokens")).toBe(false);
+  // A call that stands on several lines is one.
+  expect([...reaches.of("claim/fleet.ts:countFleet").tables.get("fleets")!].sort()).toEqual([
+    "reads",
+    "writes",
+  ]);
 });
 
 test("the page of conflicts has every mutation with its tables, as the source has them", () => {

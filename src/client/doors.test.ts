@@ -91,7 +91,7 @@ describe("a result", () => {
     expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
     expect(await t.query(...pages.status(id))).toMatchObject({
       status: "failed",
-      error: expect.stringContaining('fits "loose", and not the queue "tiles"'),
+      error: expect.stringContaining(`fits "loose", and not its job's queue "tiles"`),
     });
   });
 

@@ -1,7 +1,6 @@
 /** Sessions, lanes and processes of the full world, with as much in hand as they may have. */
 import {
   COST_MAX,
-  ERROR_MAX_BYTES,
   FLEET_MAX,
   LANES_READ,
   LEASES_MAX,
@@ -86,9 +85,7 @@ export async function plantSessions(world: LargeWorld, token: string) {
   );
   await world.plant(
     "cancels",
-    leases.map(({ id, attempt }) => ({
-      ...{ session: "full", token, job: id, attempt, reason: text(ERROR_MAX_BYTES) },
-    })),
+    leases.map(({ id, attempt }) => ({ session: "full", token, job: id, attempt })),
   );
   return { session: "full", leases, holder: holder! };
 }

@@ -164,7 +164,7 @@ export class Reaches {
         }
         const [first] = child.arguments;
         if (NESTED.has(method) && first !== undefined) this.#call(this.#nested(first), unit);
-        if (/(^|\.)db\.\w+$/.test(child.expression.getText()) && first !== undefined)
+        if (isOfDatabase(child.expression) && first !== undefined)
           for (const table of this.#tablesOf(first))
             if (METHODS[method] !== undefined) add(unit.tables, table, METHODS[method]);
       }
@@ -198,6 +198,15 @@ export class Reaches {
     const types = type.isUnion() ? type.types : [type];
     return types.flatMap((one) => (one.isStringLiteral() ? [one.value] : []));
   }
+}
+
+/** `ctx.db.get`, or `db.get`. */
+function isOfDatabase(called: ts.Expression): boolean {
+  if (!ts.isPropertyAccessExpression(called)) return false;
+  const { expression: of } = called;
+  return (
+    (ts.isIdentifier(of) ? of.text : ts.isPropertyAccessExpression(of) && of.name.text) === "db"
+  );
 }
 
 function isMutation(node: ts.Node): boolean {

@@ -47,7 +47,7 @@ describe("a job with a handler that could not be begun", () => {
       await block(world, kind);
       const answer = await world.t.query(api.observe.why, { id });
       expect(answer!.reasons).toMatchObject([{ kind }]);
-      expect(answer!.reasons[0]!.text).toMatch(/fails from/);
+      expect(answer!.reasons[0]!.text).toMatch(/fails after/);
       expect(await eventsOf(world)).toMatchObject([{ kind, details: { job: id, attempt: 1 } }]);
       expect(await lightOf(world)).toBe("yellow");
       const [attempt] = await world.all("attempts");

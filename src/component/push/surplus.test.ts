@@ -1,5 +1,6 @@
 /** Wakes that a storm of callers has left behind: a late one cancels those behind it in its shard, and no other wake. */
 import { expect, test, vi } from "vitest";
+import { commitTimeOf } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import { newWorld, type World } from "../setup.test.js";
 
@@ -46,6 +47,15 @@ test("a wake that is in time cancels none", async () => {
   expect(await canceled(world)).toEqual([]);
 });
 
+test("a wake is late by its job's commit, and not by the clock of a caller that took long", async () => {
+  const world = await storm("guarded");
+  const [first] = await world.all("jobs");
+  const dueAt = Date.now() - 200;
+  const args = { queue: world.queue.name, job: first!._id, isAlone: true, dueAt };
+  await world.t.mutation(internal.push.wake.wake, args);
+  expect(await canceled(world)).toEqual([]);
+});
+
 test("under a quiet gate a late wake cancels none: no lane is relied on", async () => {
   const world = await storm("quiet");
   await wakeOfFirst(world, 200);
@@ -61,4 +71,10 @@ test("a wake that is not due yet stays: its job is left to workers outside first
   });
   await wakeOfFirst(world, 200);
   expect(await canceled(world)).toEqual([]);
+  // Nor is any of them read: there may be hundreds.
+  const [first] = await world.all("jobs");
+  const { order, shard, seq } = first!;
+  const place = { queue: world.queue.name, order, shard, seq: seq as bigint };
+  const later = { ...place, upTo: commitTimeOf(Date.now() - 60_000) };
+  expect(await world.t.query(internal.push.surplus.laterWakes, later)).toEqual([]);
 });

@@ -17,6 +17,7 @@
  * are far; a late wake of the same shard; a claim of its own job.
  */
 import { v } from "convex/values";
+import { commitTimeOf } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type MutationCtx } from "../_generated/server.js";
@@ -26,20 +27,23 @@ export const LATE_MS = 100;
 /** The most jobs that are read: 1,000 callers leave 125 in a shard. */
 const JOBS_READ = 256;
 
-/** Cancels the wakes of jobs that came after this one. The gate must have been read for real, and not be quiet. */
+/**
+ * Cancels the wakes of jobs that came after this one, up to an instant: wakes of later jobs are not due. The gate must have been
+ * read for real, and not be quiet.
+ */
 export async function callOffSurplus(
   ctx: MutationCtx,
   { queue, order, shard, seq }: Doc<"jobs">,
-  now: number,
+  upTo: number,
 ): Promise<void> {
   const ids: Id<"_scheduled_functions">[] = await ctx.runQuery(
     internal.push.surplus.laterWakes,
-    { queue, order, shard, seq: seq as bigint },
+    { queue, order, shard, seq: seq as bigint, upTo: commitTimeOf(upTo) },
     { useStaleSnapshot: true },
   );
   const rows = await Promise.all(ids.map((id) => ctx.db.system.get("_scheduled_functions", id)));
   for (const row of rows) {
-    if (row?.state.kind === "pending" && row.scheduledTime <= now)
+    if (row?.state.kind === "pending" && row.scheduledTime <= Date.now())
       await ctx.scheduler.cancel(row._id);
   }
 }
@@ -49,9 +53,18 @@ export async function callOffSurplus(
  * not pending: another wake has canceled them. To be called with `useStaleSnapshot`.
  */
 export const laterWakes = internalQuery({
-  args: { queue: v.string(), order: v.number(), shard: v.number(), seq: v.int64() },
+  args: {
+    queue: v.string(),
+    order: v.number(),
+    shard: v.number(),
+    seq: v.int64(),
+    upTo: v.int64(),
+  },
   returns: v.array(v.id("_scheduled_functions")),
-  handler: async ({ db }, { queue, order, shard, seq }): Promise<Id<"_scheduled_functions">[]> => {
+  handler: async (
+    { db },
+    { queue, order, shard, seq, upTo },
+  ): Promise<Id<"_scheduled_functions">[]> => {
     const jobs = await db
       .query("jobs")
       .withIndex("status", (q) =>
@@ -60,7 +73,8 @@ export const laterWakes = internalQuery({
           .eq("status", "pending")
           .eq("order", order)
           .eq("shard", shard)
-          .gt("seq", seq),
+          .gt("seq", seq)
+          .lt("seq", upTo),
       )
       .order("desc")
       .take(JOBS_READ);

@@ -76,20 +76,24 @@ export const wake = internalMutation({
   handler: async (ctx, args): Promise<null> => {
     const { job, isApart, dueAt = Infinity, upTo, againAfterMs } = args;
     const now = Date.now();
-    // A late wake is one of many: it takes all that it has room for, since each would start a lane for its own job.
-    const isOneOfMany = now - dueAt >= LATE_MS;
-    const isAlone = args.isAlone === true && !isOneOfMany;
+    // By the clock of a call that may have gone on for long before its commit.
+    const seemsLate = now - dueAt >= LATE_MS;
     const [queue, gate, row, standing] = await Promise.all([
       findQueue(ctx.db, args.queue),
       findGate(ctx.db, args.queue),
       job === undefined ? null : ctx.db.get("jobs", job),
-      isAlone ? lookAt(ctx, args.queue) : null,
+      args.isAlone === true && !seemsLate ? lookAt(ctx, args.queue) : null,
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
+    // A late wake is one of many: it takes all that it has room for, since each would start a lane for its own job.
+    const since = row === null ? dueAt : Math.max(dueAt, msOfCommit(row.seq as bigint));
+    const isOneOfMany = seemsLate && now - since >= LATE_MS;
+    const isAlone = args.isAlone === true && !isOneOfMany;
     // A lane polls, or the lane that frees capacity does; and shuts the door and schedules another wake before it
     // stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
-      if (isOneOfMany && row?.status === "pending") await callOffSurplus(ctx, row, now);
+      if (isOneOfMany && row?.status === "pending")
+        await callOffSurplus(ctx, row, now - queue.config.fallbackAfterMs);
       return null;
     }
     if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);

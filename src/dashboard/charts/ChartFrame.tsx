@@ -37,8 +37,8 @@ export function ChartFrame({
       <figcaption>
         <span className="cv-chart-title">{title}</span>
         <span className="cv-keys">
-          {keys.map(({ name, tone, drawn }) => (
-            <span key={name} className={`cv-key cv-tone-${tone}`}>
+          {keys.map(({ name, tone, drawn }, n) => (
+            <span key={n} className={`cv-key cv-tone-${tone}`}>
               <KeyMark drawn={drawn} />
               {name}
             </span>

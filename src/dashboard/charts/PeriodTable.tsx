@@ -31,15 +31,15 @@ function Figures({ stats: { per, periods } }: { stats: Stats }) {
   const labels = useLabels();
   const { charts, times, page } = labels;
   const threeOf = (of: Percentiles | null) =>
-    of === null ? page.none : [of.p50, of.p95, of.p99].map(times.duration).join(" / ");
+    of === null ? page.none : [of.p50, of.p95, of.p99].map((ms) => times.duration(ms)).join(" / ");
   return (
     <div className="cv-scroll" tabIndex={0} role="group" aria-label={charts.tableOf(per)}>
       <table className="cv-table">
         <thead>
           <tr>
             <th scope="col">{charts.from}</th>
-            {columnsOf(labels).map((name) => (
-              <th key={name} scope="col">
+            {columnsOf(labels).map((name, n) => (
+              <th key={n} scope="col">
                 {name}
               </th>
             ))}

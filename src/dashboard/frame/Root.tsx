@@ -33,10 +33,12 @@ export interface ViewProps {
   headingLevel?: 1 | 2 | 3 | 4 | 5;
   /**
    * Texts in the place of the dashboard's own, by group and name as in `DEFAULT_LABELS`. A text with a number or a name is a
-   * function; `{time}` in a text is the place of a time that the page keeps current. Give the same object each time.
+   * function; `{time}` in a text is the place of a time that the page keeps current. Must stay the same object. A default text
+   * that names a status or a duration keeps its own word: replace both.
    * @default DEFAULT_LABELS
    * @example
-   * <Dashboard api={api.dashboard} labels={{ statuses: { failed: "Fehlgeschlagen" } }} />;
+   * const labels = { statuses: { failed: "Fehlgeschlagen" } };
+   * <Dashboard api={api.dashboard} labels={labels} />;
    */
   labels?: LabelOverrides;
 }

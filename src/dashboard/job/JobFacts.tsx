@@ -11,8 +11,8 @@ export function JobFacts({ job }: { job: JobStatus }) {
   const labels = useLabels();
   return (
     <dl className="cv-facts">
-      {factsOf(job, labels).map(([label, value]) => (
-        <div key={label}>
+      {factsOf(job, labels).map(([label, value], n) => (
+        <div key={n}>
           <dt>{label}</dt>
           <dd>{value}</dd>
         </div>
