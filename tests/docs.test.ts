@@ -64,9 +64,9 @@ const HAZARDS = [
   ...these("P", ...range(1, 30)),
 ];
 
-/** Later work, by the names that `tests/requirements/features.md` explains. */
-const LATER =
-  /\blater: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
+/** Parts that are missing, by the names that `tests/requirements/features.md` explains. */
+const MISSING =
+  /\bnot here: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
 
 describe("tests/requirements/features.md", () => {
   const rows = tableRows("tests/requirements/features.md");
@@ -75,19 +75,19 @@ describe("tests/requirements/features.md", () => {
     expect(rows.map(([id]) => id)).toEqual(FEATURES);
   });
 
-  test("describes each feature, and cites a test for it or names the work that brings it", () => {
+  test("describes each feature, and cites a test for it or names the missing part", () => {
     const silent = rows.filter(
-      ([, , here = "", shownBy = ""]) => citations(shownBy).length === 0 && !LATER.test(here),
+      ([, , here = "", shownBy = ""]) => citations(shownBy).length === 0 && !MISSING.test(here),
     );
     expect(silent.map(([id]) => id)).toEqual([]);
     expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
   });
 
-  test("a feature to come cites no test, and every mention of later work has a name", () => {
+  test("a missing feature cites no test, and every mention of a missing part has a name", () => {
     const wrong = rows.filter(
       ([, , here = "", shownBy = ""]) =>
-        (here.startsWith("later: ") && citations(shownBy).length > 0) ||
-        (/\blater\b/.test(here) && !LATER.test(here)),
+        (here.startsWith("not here: ") && citations(shownBy).length > 0) ||
+        (/\bnot here\b/.test(here) && !MISSING.test(here)),
     );
     expect(wrong.map(([id]) => id)).toEqual([]);
   });
@@ -105,10 +105,10 @@ describe("tests/requirements/hazards.md", () => {
     expect(rows.filter(([, what, here]) => !what || !here).map(([id]) => id)).toEqual([]);
   });
 
-  test("cites a test for each, by its title, or names the work that brings it", () => {
+  test("cites a test for each, by its title, or names the missing part", () => {
     const silent = rows.filter(
       ([, , here = "", shownBy = ""]) =>
-        citations(shownBy).length === 0 && !(here.startsWith("later: ") && LATER.test(here)),
+        citations(shownBy).length === 0 && !(here.startsWith("not here: ") && MISSING.test(here)),
     );
     expect(silent.map(([id]) => id)).toEqual([]);
     expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Every text of the dashboard, in groups by view. No component has a text of its own: `labels.test.ts` reads their source.
+ * Every text of the dashboard, in groups by view. No component has a text of its own: `labels.test.tsx` reads their source.
  * A text with a number or a name is a function. `{time}` in a text is the place of a time that the page keeps current.
  */
 import type { AttemptStatus, Per, Percentiles, Status } from "../shared/index.js";

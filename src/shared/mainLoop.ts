@@ -1,6 +1,6 @@
 /**
  * The main loop of a mount: which process starts, which lane goes to which process, which process receives lanes, and which one
- * ends. Pure: its tables are in `component/mainLoop.ts`.
+ * ends. Pure: its tables are in `component/push/mainLoop.ts`.
  *
  * A process is a scheduled action that runs lanes of many queues: a slot of the mount. {@link next} is its life; {@link choose}
  * says where a lane begins.

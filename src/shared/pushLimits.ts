@@ -33,9 +33,9 @@ export const RESULT_RULE_MAX_CHARS = 2_048;
 export const LANE_WIDTH = 48;
 /** A lane that has not called for so long is looked after: whether its scheduled function still runs. */
 export const LANE_WATCH_MS = 20_000;
-/** The shortest time between two reads of the lanes: one read for all lanes whose time has come since. */
+/** The grid of these times: lanes with a time in the same cell cost one read together. */
 export const LANE_WATCH_GRID_MS = 5_000;
-/** The sweep does, soon after that time. When it is later than this, any lane with room does. */
+/** The sweep checks such a lane soon after that time. When it is later than this, any lane with room does. */
 export const LANE_SWEPT_MS = 1_000;
 /**
  * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its

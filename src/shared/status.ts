@@ -1,5 +1,6 @@
 /**
- * The statuses of a job and every edge between them: the state machine, written once.
+ * The statuses of a job and every edge between them: the state machine, written once. Names of statuses stand again in unions
+ * with fields of their own: `protocol.ts`, `jobStatus.ts`, `onComplete.ts`, `reports.ts`.
  *
  * Pure. `src/component/edges/transitions.ts` has one function per edge and is the only writer of `status`; pages and documents
  * draw this table.

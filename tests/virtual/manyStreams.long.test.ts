@@ -1,4 +1,4 @@
-/** The same as `manyQueues.test.ts`, with more queues, more jobs, and over a longer time. */
+/** The same as `manyQueues.long.test.ts`, with more queues, more jobs, and over a longer time. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   every,

@@ -3,10 +3,10 @@
  * which the platform retries until it commits, however often it loses.
  *
  * `completeLater` reads for real: the token, the job; the job's row does not change while its attempt runs, but for a
- * cancel. Of a lease that the session does not hold nothing is scheduled. `record` is as `complete` with one outcome
- * and no claim, outside the session's calls: it is no sign of life, an owed callback is delivered later, and it ensures
- * the roll-up itself, with a read of the roll-up's alarm. Fenced by the lease, as every word of a worker: the second
- * finds it gone. Conflicts with: as `complete`, with one outcome; never with a claim.
+ * cancel. Of a lease that the session does not hold nothing is scheduled. `recordLate` is as `complete` with one
+ * outcome and no claim, outside the session's calls: it is no sign of life, an owed callback is delivered later, and it
+ * ensures the roll-up itself, with a read of the roll-up's alarm. Fenced by the lease, as every word of a worker: the
+ * second finds it gone. Conflicts with: as `complete`, with one outcome; never with a claim.
  */
 import { v } from "convex/values";
 import { checkLeases, checkName, vFinished, type Finished } from "../../shared/index.js";

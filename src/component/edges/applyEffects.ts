@@ -3,8 +3,9 @@
  * has moved.
  *
  * Reads for real: for each segment of a due time the alarm that comes for it, but as a rule none that is near; for each queue
- * with an end to be counted the alarm of its roll-up; then as `callbacks.ts`. Looks: the alarms of these segments. Writes: these
- * alarms where there is none (`timers`); schedules wakes, and notes in the row of a job the wake that is left to workers outside.
+ * with an end to be counted the alarm of its roll-up; then as `callbacks.ts`. Snapshot reads: the alarms of these segments.
+ * Writes: these alarms where there is none (`timers`); schedules wakes, and notes its wake in the row of a new job that came
+ * alone.
  * Conflicts with: the ring of such an alarm; a callback of the app with the writes of the app.
  */
 import type { MutationCtx } from "../_generated/server.js";

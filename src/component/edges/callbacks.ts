@@ -7,12 +7,12 @@
  * none of its writes, and the outcome stands. (The platform keeps the writes of a callee with a refused return value;
  * that is why a mutation of the component stands between.)
  *
- * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations deliver it. `plan` counts
- * a try, starts it, and plans itself anew; `attempt` runs the callback and deletes the row, all in one transaction. A
- * try that fails, even in a way that no code can catch, just leaves the row for the next `plan`. A callback that is
- * given up stays as a `dead` row, of each job the last. A plan that has died is noticed by the janitor: a transaction
- * that owes one ensures a sweep that comes after the plan should have, and the janitor does not go while any callback
- * is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
+ * *Owed*, when inline failed or was one too many: a row says so, and two scheduled mutations deliver it. `planCallback`
+ * counts a try, starts it, and plans itself anew; `tryCallback` runs the callback and deletes the row, all in one
+ * transaction. A try that fails, even in a way that no code can catch, just leaves the row for the next `planCallback`.
+ * A callback that is given up stays as a `dead` row, of each job the last. A plan that has died is noticed by the
+ * janitor: a transaction that owes one ensures a sweep that comes after the plan should have, and the janitor does not go
+ * while any callback is owed. The only writer of `callbacks`, but for `remove.ts`, which deletes them with their job.
  *
  * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier
  * one names it, and the transaction that delivers that one, or gives it up, plans it. A job that ends for the first

@@ -2,7 +2,7 @@
  * The effects of an end: the key of the job is given back, its callback is owed, and it is to be counted. Every edge into a
  * finished status comes here, so that no way out forgets one.
  *
- * Reads for real: the job's `handlers` row, its row of `keys`. Writes: deletes that row.
+ * Reads for real: the job's `jobRules` row, its row of `keys`. Writes: deletes that row.
  */
 import type { FinishedStatus } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";

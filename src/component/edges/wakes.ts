@@ -153,7 +153,7 @@ async function comeWith(
  * after this commit: it reads that job for real, finds the rest, and comes again where its snapshot is older than this commit.
  *
  * `isAlone`: the call has made no other job claimable; another call of the transaction may have, in the same place. Such a job
- * names its wake: a claim that takes the job, or a late wake, cancels it.
+ * names its wake: a late wake cancels it, and, with `fallbackAfterMs` above 0, a worker outside that claims the job.
  */
 export async function scheduleWakes(
   ctx: MutationCtx,

@@ -206,7 +206,7 @@ export async function makeRoom(
 /**
  * The most that the lane may hold. A lane that has as much as a lane can have, under the `maxParallelism` of today,
  * need not read the other lanes: it does not depend on lanes with caps that change with their jobs. Nor does one that
- * has no reason to grow: half of its room is free; or `isContent`, since every new job has a wake of its own.
+ * has no reason to grow: half of its room is free; or `takesOnlyItsJob`, since every new job has a wake of its own.
  */
 export async function widthFor(
   ctx: MutationCtx,

@@ -7,10 +7,11 @@
  * wake. A wake that was scheduled for a job takes that one first, and other jobs only if they came no later, so that
  * two wakes seldom want the same.
  *
- * If nothing came with it, and the gate is quiet, it takes that one alone, without a search, and begins a lane with it
- * that has kept room for one job: a start is sooner, reads half, and conflicts with no other of its kind. With more
- * than a few lanes awake that one begins to poll for all. So an isolated job costs a wake, a process, its handler and a
- * completion; where its handler is a mutation, a wake and that mutation (`laneOnce.ts`).
+ * If nothing came with it, the wake is not late, and the gate is quiet, or leaving after a guard that found no job, it
+ * takes that one alone, without a search, and begins a lane with it that has kept room for one job: a start is sooner,
+ * reads half, and conflicts with no other of its kind. With more than a few lanes awake that one begins to poll for all.
+ * So an isolated job costs a wake, a process, its handler and a completion; where its handler is a mutation, a wake and
+ * that mutation (`laneOnce.ts`).
  *
  * No job hangs on how fresh a snapshot is: its own job it reads by id, and a wake with a snapshot older than the commit
  * that scheduled it comes again. Nor on a clock: jobs that came with its own job are as old as that, and no longer left

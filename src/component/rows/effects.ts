@@ -32,7 +32,10 @@ export interface DueTime {
   kind: "dispatcher" | "expiry";
   queue: string;
   at: number;
-  /** It is of a job that is enqueued. Another step may last until an alarm that is near has rung, and must not rely on that. */
+  /**
+   * It is of a job that is enqueued, or retried with a new deadline. Another step may last until an alarm that is near has
+   * rung, and must not rely on that.
+   */
   isNew?: boolean;
 }
 

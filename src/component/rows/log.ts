@@ -11,7 +11,7 @@
  * - `error`: a job that failed, expired or timed out for good.
  *
  * An event of no single job (a pause, leases that a worker lost, a callback that is given up, a bug of the component)
- * is on the log at every level of the queue: it is rare. The fields of each event are in `../shared/logEvents.ts`.
+ * is on the log at every level of the queue: it is rare. The fields of each event are in `src/shared/logEvents.ts`.
  */
 import { logLine, type LogEvent, type LogFields, type LogLevel } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";

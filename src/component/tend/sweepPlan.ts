@@ -1,8 +1,8 @@
 /**
  * The snapshot reads of a sweep, which add nothing to its read set. Their answers are hints; the sweep reads the rows
- * for real before it acts on them. `lost` is short: a sweep that finds anything there ends it, and reads nothing else.
- * Where that is more than one sweep ends, it also reads the active sessions of one token, a next one each time. `find`
- * is for a sweep that ends nothing.
+ * for real before it acts on them. `findLostLeases` is short: a sweep that finds anything there ends it, and reads nothing
+ * else. Where that is more than one sweep ends, it also reads the active sessions of one token, a next one each time.
+ * `planSweep` is for a sweep that ends nothing.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
  */
