@@ -202,7 +202,7 @@ describe("the reason why a job of a push queue does not run", () => {
     const waiting = told.filter(([first]) => first!.kind === "atCapacity");
     expect(waiting).toHaveLength(15);
     for (const [full, place] of waiting) {
-      expect(full!.text).toMatch(/as may at once, 10: \S+, \S+, \S+ and 7 more\.$/);
+      expect(full!.text).toMatch(/its `maxParallelism`: \S+, \S+, \S+ and 7 more\.$/);
       expect(running.some((id) => full!.text.includes(id))).toBe(true);
       expect(["behind", "next"]).toContain(place!.kind);
     }

@@ -89,7 +89,7 @@ describe("a job that may run for 25 minutes, while all slots but one are taken",
     const job = await enterAfter(6 * MINUTE);
     expect(many.began.has(job)).toBe(false);
     const why = JSON.stringify(await many.ask("why", { queue: 4 }));
-    expect(why).toContain("longer than the processes that run now have left");
+    expect(why).toContain("longer than the running processes have left");
     await many.world.advance(3 * MINUTE);
     const freeAt = Math.min(...[0, 1, 2].map((n) => many.ended.get(n)!));
     expect(many.began.get(job)! - freeAt).toBeLessThan(2 * SECOND);
