@@ -24,6 +24,8 @@ import { internalQuery, type MutationCtx } from "../_generated/server.js";
 
 /** A wake that starts so late has earlier ones before it, and so most likely more behind it. */
 export const LATE_MS = 100;
+/** So late it is no wake that has lost a conflict and comes again, but one of a crowd: a retry comes sooner. */
+export const CROWD_MS = 500;
 /** The most jobs that are read: 1,000 callers leave 125 in a shard. */
 const JOBS_READ = 256;
 

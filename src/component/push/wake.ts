@@ -53,7 +53,7 @@ import { mountLimits } from "./mount.js";
 import { isMutation, timeoutOf } from "../rows/processTime.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { oldestIn } from "../count/oldest.js";
-import { callOffSurplus, LATE_MS } from "./surplus.js";
+import { callOffSurplus, CROWD_MS, LATE_MS } from "./surplus.js";
 import { findTimers, reviveJanitor } from "../loops/timers.js";
 import { findGate, hasCome, isQuiet, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { others, takeAndBegin, type Beginning, type Waking } from "./beginLane.js";
@@ -86,10 +86,10 @@ export const wake = internalMutation({
       args.isAlone === true && !seemsLate ? lookAt(ctx, args.queue) : null,
     ]);
     if (queue === null || queue.isPaused || !queue.config.push) return null;
-    // A late wake is one of many: it takes all that it has room for, since each would start a lane for its own job.
+    // A late wake is one of many, and a very late one takes all that it has room for: each would start a lane for its own job.
     const since = row === null ? dueAt : Math.max(dueAt, msOfCommit(row.seq as bigint));
     const isOneOfMany = seemsLate && now - since >= LATE_MS;
-    const isAlone = args.isAlone === true && !isOneOfMany;
+    const isAlone = args.isAlone === true && now - since < CROWD_MS;
     // A lane polls, or the lane that frees capacity does; and shuts the door and schedules another wake before it
     // stops.
     if (gate?.state === "guarded" || (gate?.state === "full" && job !== undefined)) {
