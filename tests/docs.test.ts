@@ -154,7 +154,21 @@ test("the package ships the documents, and none of their pictures", () => {
   const wanted = ["README.md", "CHANGELOG.md", "llms.txt", ...documents.filter(isInDocs)];
   expect(shipped).toEqual(expect.arrayContaining(wanted));
   expect(shipped.filter((file) => isInDocs(file) && !file.endsWith(".md"))).toEqual([]);
+  // A link of these pages leads to a page that is shipped too; pictures are left out.
+  const dangling = wanted.flatMap((file) =>
+    linksOf(file)
+      .map((link) => path.join(path.dirname(file), link.split("#")[0]!))
+      .filter((target) => !target.endsWith(".png") && !shipped.includes(target))
+      .map((target) => `${file}: ${target}`),
+  );
+  expect(dangling).toEqual([]);
 });
+
+/** Links of a page to files of the repository. */
+const linksOf = (file: string) =>
+  [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(
+    ([, link]) => link!,
+  );
 
 const isInDocs = (file: string) => file.startsWith("docs/");
 
