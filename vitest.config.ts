@@ -77,7 +77,7 @@ export default defineConfig({
         test: {
           ...COMPUTES,
           name: "system",
-          include: ["tests/*/**/*.test.ts"],
+          include: ["tests/**/*.test.ts"],
           exclude: [...configDefaults.exclude, LONG, ALONE.short],
         },
       },
@@ -93,7 +93,7 @@ export default defineConfig({
         test: {
           ...STARTS_PROCESSES,
           name: "e2e",
-          include: ["tests/*.test.ts", ALONE.short],
+          include: [ALONE.short],
           exclude: [...configDefaults.exclude, LONG],
         },
       },
