@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "./support/paths.js";
+import { repositoryFiles } from "./support/sources.js";
 import { componentModules } from "../scripts/support/testBuild.js";
 import {
   EDGES,
@@ -129,16 +130,7 @@ test("docs/reference/events.md has every event of the log, with all its fields a
   expect(rows).toEqual(events);
 });
 
-const documents = execFileSync(
-  "git",
-  ["ls-files", "-co", "--exclude-standard", "*.md", "llms.txt"],
-  {
-    cwd: root,
-    encoding: "utf8",
-  },
-)
-  .split("\n")
-  .filter((file) => file !== "" && existsSync(path.join(root, file)));
+const documents = repositoryFiles(/\.md$|(^|\/)llms\.txt$/);
 
 test.each(["options.md", "limits.md"])("docs/reference/%s is as the code", async (page) => {
   const written = readFileSync(path.join(root, "docs/reference", page), "utf8");
@@ -157,6 +149,7 @@ test("the package ships the documents, and none of their pictures", () => {
   // A link of these pages leads to a page that is shipped too; pictures are left out.
   const dangling = wanted.flatMap((file) =>
     linksOf(file)
+      .filter((link) => !link.startsWith("#"))
       .map((link) => path.join(path.dirname(file), link.split("#")[0]!))
       .filter((target) => !target.endsWith(".png") && !shipped.includes(target))
       .map((target) => `${file}: ${target}`),
@@ -164,9 +157,9 @@ test("the package ships the documents, and none of their pictures", () => {
   expect(dangling).toEqual([]);
 });
 
-/** Links of a page to files of the repository. */
+/** Links of a page into the repository, and to its own headings. */
 const linksOf = (file: string) =>
-  [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(
+  [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
     ([, link]) => link!,
   );
 
@@ -192,8 +185,7 @@ test("every fence of a document closes: text behind an open one is shown as code
 
 test("every link of a document leads to a file that is there, and to a heading of it", () => {
   const broken = documents.flatMap((file) =>
-    [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g)]
-      .map(([, link]) => link!)
+    linksOf(file)
       .filter((link) => !leads(file, link))
       .map((link) => `${file}: ${link}`),
   );

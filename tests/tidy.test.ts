@@ -4,15 +4,10 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./support/paths.js";
-import { codeOf, importsOf } from "./support/sources.js";
+import { codeOf, headerOf, importsOf, repositoryFiles } from "./support/sources.js";
 import { COMPONENT_VERSION } from "../src/shared/index.js";
 
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-  cwd: root,
-  encoding: "utf8",
-})
-  .split("\n")
-  .filter((file) => file !== "" && existsSync(path.join(root, file)));
+const files = repositoryFiles();
 const sources = files.filter((file) => /\.tsx?$/.test(file) && !file.includes("/_generated/"));
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 const scriptsOf = (file: string) =>
@@ -153,9 +148,8 @@ test("a source file has at most 400 lines", () => {
   expect(long).toEqual([]);
 });
 
-/** The header comment of a file of the component. */
-const header = (file: string) =>
-  (/^\/\*\*[\s\S]*?\*\//.exec(read(file))?.[0] ?? "").replace(/\n \* ?/g, " ");
+/** The header comment of a file, in one line. */
+const header = (file: string) => headerOf(file).join(" ");
 
 /** The tables that a file of the component writes. One that is named by a variable is one of its list of tables. */
 function tablesWritten(file: string): string[] {

@@ -2,12 +2,9 @@
  * A sentence has a thing for its subject: a job, a lane, a file. The rule is mechanical: a sentence with *who*, *what*,
  * *nobody* or the like anywhere in it counts, and few do.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "./support/paths.js";
 import { namesNoThing, sentencesOf } from "./support/prose.js";
+import { repositoryFiles } from "./support/sources.js";
 
 /** Of all sentences, in per cent. */
 const SHARE_MAX = 5;
@@ -27,13 +24,7 @@ const AREAS: Record<string, RegExp> = {
 /** Generated. */
 const NOT_OURS = /\/_generated\/|^bench\/(RESULTS|figures)/;
 
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-  cwd: root,
-  encoding: "utf8",
-})
-  .split("\n")
-  .filter((file) => /\.(tsx?|md)$/.test(file) && !NOT_OURS.test(file))
-  .filter((file) => existsSync(path.join(root, file)));
+const files = repositoryFiles(/\.(tsx?|md)$/).filter((file) => !NOT_OURS.test(file));
 const areaOf = (file: string) => Object.keys(AREAS).find((name) => AREAS[name]!.test(file));
 
 describe("sentences whose subject is nobody in particular", () => {

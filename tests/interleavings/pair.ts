@@ -9,7 +9,7 @@ import type { Replacement } from "../races/deployment.js";
 import { checkCursor, checkTables, KEPT_TIMERS, type Job } from "../races/invariants.js";
 import { must, Violation } from "../races/world.js";
 import { explore, type End } from "./explore.js";
-import { LEASE_MS, Line, type Row } from "./line.js";
+import { LEASE_MS, Line } from "./line.js";
 import { answerOf, Transactions, type Call } from "./transactions.js";
 import { Worker } from "./worker.js";
 
@@ -177,11 +177,10 @@ async function checkRest(line: Line): Promise<void> {
   await checkTables(line.point.begin());
   const stuck = line.rows("jobs").filter(({ status }) => OPEN.has(status));
   must(stuck.length === 0, `a ${String(stuck[0]?.status)} job is stuck`);
-  const forgets = ({ kind, dueAt }: Row) =>
-    kind === "janitor" && onlyForgets(dueAt as number, line.rows("holders"), line.now);
+  const sessions = line.rows("holders");
   const left = line
     .rows("timers")
-    .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer));
+    .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !onlyForgets(timer, sessions, line.now));
   must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} remains`);
   must(line.rows("callbacks").length === 0, "a callback is stuck");
 }

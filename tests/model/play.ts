@@ -63,8 +63,7 @@ async function expectRest(world: World, pair: Pair): Promise<void> {
   const held = seen.holders.filter(({ leases }) => leases.length > 0);
   expect(held.length === 0, "no session has a lease", held);
   const timers = (await world.all("timers")).filter(
-    ({ kind, dueAt }) =>
-      kind !== "purge" && !(kind === "janitor" && onlyForgets(dueAt, seen.holders, Date.now())),
+    (timer) => timer.kind !== "purge" && !onlyForgets(timer, seen.holders, Date.now()),
   );
   expect(timers.length === 0, "no timer is left but the purge's", timers);
 }

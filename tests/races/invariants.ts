@@ -259,10 +259,8 @@ export async function checkEnd(world: World): Promise<void> {
   must(open.length === 0, "a job is stuck");
   const sessions = await world.rows("holders");
   const now = world.stage.clock.now();
-  const forgets = ({ kind, dueAt }: { [field: string]: unknown }) =>
-    kind === "janitor" && onlyForgets(dueAt as number, sessions, now);
   const left = (await world.rows("timers")).filter(
-    (timer) => !KEPT_TIMERS.has(timer["kind"]) && !forgets(timer),
+    (timer) => !KEPT_TIMERS.has(timer["kind"]) && !onlyForgets(timer, sessions, now),
   );
   must(left.length === 0, `a timer of the ${String(left[0]?.["kind"])} remains`);
   must((await world.rows("callbacks")).length === 0, "a callback is stuck");

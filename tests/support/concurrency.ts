@@ -2,10 +2,9 @@
  * `docs/internals/concurrency.md`: for each mutation of the component its tables, found in the source, and the paragraph of its
  * file's header that says what it conflicts with. Written by `npm run reach -- --write`.
  */
-import { readFileSync } from "node:fs";
 import path from "node:path";
-import { root } from "./paths.js";
 import type { Access, Reaches } from "./reach.js";
+import { headerOf } from "./sources.js";
 
 export const CONCURRENCY_PAGE = "docs/internals/concurrency.md";
 
@@ -45,15 +44,10 @@ function tablesOf(reaches: Reaches, file: string, name: string): string {
   return `reads ${list(reads)}; writes ${list(writes)}`;
 }
 
-/** From the header: from its first paragraph that says what is read for real, to its end. */
+/** Of the header: from its first paragraph that says what is read for real, to its end or its example. */
 function conflictsOf(file: string): string | null {
-  const text = readFileSync(path.join(root, "src/component", file), "utf8");
-  const header = /^\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? "";
-  const paragraphs = header
-    .replace(/^\/\*\*|\*\/$/g, "")
-    .replace(/^ \* ?/gm, "")
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.replace(/\s+/g, " ").trim());
+  const paragraphs = headerOf(`src/component/${file}`);
   const first = paragraphs.findIndex((paragraph) => /^Reads|Conflicts with/.test(paragraph));
-  return first < 0 ? null : paragraphs.slice(first).join("\n\n");
+  const told = paragraphs.slice(first).filter((paragraph) => !paragraph.startsWith("@"));
+  return first < 0 ? null : told.join("\n\n");
 }

@@ -42,8 +42,8 @@ function isOver(store: MemoryStore, now: number): boolean {
     rowsOf({ tables }, "jobs").every(({ status }) => isFinished(status as Status)) &&
     rowsOf({ tables }, "callbacks").every(({ state }) => state === "dead") &&
     !rowsOf({ tables }, "timers").some(
-      ({ kind, dueAt }) =>
-        kind === "janitor" && !onlyForgets(Number(dueAt), rowsOf({ tables }, "holders"), now),
+      (timer) =>
+        timer.kind === "janitor" && !onlyForgets(timer, rowsOf({ tables }, "holders"), now),
     )
   );
 }

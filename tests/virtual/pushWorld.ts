@@ -173,9 +173,10 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   const called = Object.keys(world.stats.snapshot().functions);
   const idle = called.filter((name) => !UPKEEP.test(name.replace(`${COMPONENT}/`, "")));
   must(idle.length === 0, `an idle queue calls ${idle.join(", ")}`);
+  const sessions = store.docs("holders");
   const forgets = ({ name, scheduledTime }: ScheduledRow & Doc) =>
     name === "tend/janitor.js:sweep" &&
-    onlyForgets(scheduledTime, store.docs("holders"), world.clock.now());
+    onlyForgets({ kind: "janitor", dueAt: scheduledTime }, sessions, world.clock.now());
   const left = store.open().filter((row) => !UPKEEP.test(row.name) && !forgets(row));
   must(left.length === 0, `${left[0]?.name} is still to be run`);
 }

@@ -228,8 +228,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   // A new job has a wake of its own, or a polling lane: a lane started for one job polls for no other, and does not
   // grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
-  const takesOnlyItsJob = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
-  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, takesOnlyItsJob });
+  const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
+  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
   const isTold = holder.leases.every(({ n }) => n <= args.heard);
   const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);

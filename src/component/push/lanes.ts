@@ -206,18 +206,18 @@ export async function makeRoom(
 /**
  * The most that the lane may hold. A lane that has as much as a lane can have, under the `maxParallelism` of today,
  * need not read the other lanes: it does not depend on lanes with caps that change with their jobs. Nor does one that
- * has no reason to grow: half of its room is free; or `takesOnlyItsJob`, since every new job has a wake of its own.
+ * has no reason to grow: half of its room is free; or `isWideEnough`, since every new job has a wake of its own.
  */
 export async function widthFor(
   ctx: MutationCtx,
   queue: Queue,
   lane: Lane,
-  { running, takesOnlyItsJob }: { running: number; takesOnlyItsJob: boolean },
+  { running, isWideEnough }: { running: number; isWideEnough: boolean },
 ): Promise<number> {
   const { maxParallelism } = queue.config;
   const most = widthOf(queue, maxParallelism);
   const hasRoom = lane.cap - running >= Math.max(ROOM, lane.cap / 2);
-  if (lane.under === maxParallelism && (lane.cap === most || hasRoom || takesOnlyItsJob))
+  if (lane.under === maxParallelism && (lane.cap === most || hasRoom || isWideEnough))
     return lane.cap;
   const lanes = await lanesOf(ctx.db, queue.name);
   const others = lanes.filter(({ _id }) => _id !== lane._id);

@@ -88,7 +88,7 @@ export const wake = internalMutation({
     if (queue === null || queue.isPaused || !queue.config.push) return null;
     // A late wake is one of many, and a very late one takes all that it has room for: each would start a lane for its own job.
     const since = row === null ? dueAt : Math.max(dueAt, msOfCommit(row.seq as bigint));
-    const isOneOfMany = seemsLate && now - since >= LATE_MS;
+    const isOneOfMany = now - since >= LATE_MS;
     const isAlone = args.isAlone === true && now - since < CROWD_MS;
     // A lane polls, or the lane that frees capacity does; and shuts the door and schedules another wake before it
     // stops.

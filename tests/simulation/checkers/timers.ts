@@ -37,10 +37,11 @@ export const timers: Checker = {
       },
       /** A timer for a future time may stay, even if no row needs it any more. */
       end() {
-        for (const { _id, kind, queue, dueAt } of tables.all("timers")) {
+        const sessions = tables.all("holders");
+        for (const timer of tables.all("timers")) {
+          const { _id, kind, queue, dueAt } = timer;
           const isLeft =
-            dueAt < date() ||
-            (kind === "janitor" && !onlyForgets(dueAt, tables.all("holders"), date()));
+            dueAt < date() || (kind === "janitor" && !onlyForgets(timer, sessions, date()));
           const isDead = isDisturbed && ![...open.values()].some(({ timer }) => timer === _id);
           if (UPKEEP.test(kind as string) || !isLeft || isDead) continue;
           broken(`a timer of ${kind as string} remains in ${String(queue)}`);
