@@ -7,7 +7,7 @@ import { api, pages, refusal, setup, setupSession, watching, type App } from "./
 /** A token of the right form, for this deployment, that was never made here. */
 async function stranger(t: App) {
   const { token } = await setupSession(t);
-  return { token: token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"), session: "s" };
+  return { token: token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"), sessionKey: "s" };
 }
 const warn = vi.spyOn(console, "warn");
 beforeEach(() => warn.mockReset());
@@ -21,16 +21,16 @@ const bad = (id = "nothing", queue = "tiles") => ({
 describe("a token that was never made", () => {
   test("is answered that, and not which queues there are", async () => {
     const t = setup();
-    const session = await stranger(t);
+    const sessionKey = await stranger(t);
     const look = (kind: "hello" | "hasWork" | "peek") =>
-      watching(t, session.token, { kind, queues: ["?"] });
+      watching(t, sessionKey.token, { kind, queues: ["?"] });
     const claim = { queues: ["?"], max: 1 };
     for (const call of [
       look("hello"),
       look("hasWork"),
       look("peek"),
-      t.mutation(api.app.claim, { ...session, name: "w", n: 1, ...claim }),
-      t.mutation(api.app.complete, { ...session, n: 1, finished: [], claim }),
+      t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, ...claim }),
+      t.mutation(api.app.complete, { ...sessionKey, n: 1, finished: [], claim }),
     ]) {
       const data = await refusal(call, "tokenUnknown");
       expect(JSON.stringify(data)).not.toContain("tiles");
@@ -39,10 +39,10 @@ describe("a token that was never made", () => {
 
   test("writes nothing into the log, with any reported outcomes", async () => {
     const t = setup();
-    const session = await stranger(t);
+    const sessionKey = await stranger(t);
     const finished = Array.from({ length: 3_000 }, () => bad());
-    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "tokenUnknown");
-    const one = { ...session, finished: [bad()], later: true };
+    await refusal(t.mutation(api.app.complete, { ...sessionKey, n: 1, finished }), "tokenUnknown");
+    const one = { ...sessionKey, finished: [bad()], later: true };
     await refusal(t.mutation(api.app.complete, one), "tokenUnknown");
     expect(warn).not.toHaveBeenCalled();
   });
@@ -51,17 +51,20 @@ describe("a token that was never made", () => {
 describe("a token that is known", () => {
   test("reports no more at once than a session may hold, and nothing of it is checked", async () => {
     const t = setup();
-    const session = await setupSession(t);
+    const sessionKey = await setupSession(t);
     const finished = Array.from({ length: LEASES_MAX + 1 }, () => bad());
-    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "invalidArgument");
+    await refusal(
+      t.mutation(api.app.complete, { ...sessionKey, n: 1, finished }),
+      "invalidArgument",
+    );
     expect(warn).not.toHaveBeenCalled();
   });
 
   test("logs nothing of leases that it does not hold", async () => {
     const t = setup();
-    const session = await setupSession(t);
+    const sessionKey = await setupSession(t);
     const finished = [bad(), bad("another")];
-    const { answers } = await t.mutation(api.app.complete, { ...session, n: 1, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...sessionKey, n: 1, finished });
     expect(answers.map(({ answer }) => answer)).toEqual(["leaseLost", "leaseLost"]);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -69,15 +72,15 @@ describe("a token that is known", () => {
 
 describe("a result", () => {
   async function leased(t: App) {
-    const session = await setupSession(t);
+    const sessionKey = await setupSession(t);
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
-    await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
+    await t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, queues: ["tiles"], max: 1 });
     const report = async (queue: string | undefined, result: unknown) => {
       const one = { id, attempt: 1, outcome: { kind: "succeeded" as const, result } };
       const finished = [queue === undefined ? one : { ...one, queue }];
-      return await t.mutation(api.app.complete, { ...session, n: 2, finished });
+      return await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
     };
-    return { id, session, report };
+    return { id, sessionKey, report };
   }
   const FITS = { pixels: "p" };
 
@@ -120,18 +123,18 @@ describe("a result", () => {
   test("of a queue that is not served any more is not recorded by the last resort either", async () => {
     vi.useFakeTimers();
     const t = setup();
-    const { id, session } = await leased(t);
+    const { id, sessionKey } = await leased(t);
     const finished = [{ id, attempt: 1, queue: "renamed", outcome: bad().outcome }];
-    await t.mutation(api.app.complete, { ...session, finished, later: true });
+    await t.mutation(api.app.complete, { ...sessionKey, finished, later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
     expect(await t.query(...pages.status(id))).toMatchObject({ status: "pending", failures: 0 });
   });
 
   test("of a lease that is lost is answered so, for any queue", async () => {
     const t = setup();
-    const { session } = await leased(t);
+    const { sessionKey } = await leased(t);
     const finished = [bad("nothing", "renamed")];
-    const { answers } = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
     expect(answers).toMatchObject([{ answer: "leaseLost" }]);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -148,9 +151,9 @@ describe("a result", () => {
   test("that another queue's validator has let through is none by the last resort either", async () => {
     vi.useFakeTimers();
     const t = setup();
-    const { id, session } = await leased(t);
+    const { id, sessionKey } = await leased(t);
     const finished = { id, attempt: 1, queue: "loose", outcome: bad().outcome };
-    await t.mutation(api.app.complete, { ...session, finished: [finished], later: true });
+    await t.mutation(api.app.complete, { ...sessionKey, finished: [finished], later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
     expect(await t.query(...pages.status(id))).toMatchObject({ status: "failed" });
   });

@@ -179,9 +179,9 @@ test("a job with a handler that is no mutation any more is given back by the ste
   type Looks = (path: string, look: (ctx: any) => Promise<any[]>) => Promise<any[]>;
   const within = (t as unknown as { runInComponent: Looks }).runInComponent;
   const [lane] = await within("conveyor", (ctx) => ctx.db.query("lanes").collect());
-  const [holder] = await within("conveyor", (ctx) => ctx.db.query("holders").collect());
+  const [session] = await within("conveyor", (ctx) => ctx.db.query("sessions").collect());
   const { _id } = lane as { _id: string };
-  const { generation, n: last } = holder as { generation: number; n: number };
+  const { generation, n: last } = session as { generation: number; n: number };
   const call = { lane: _id, generation, n: last + 1, id };
   const reply = await t.mutation(functions["executes"], call);
   expect(reply).toMatchObject({ answers: [{ id, attempt: 1, answer: "ok" }] });

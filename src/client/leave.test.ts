@@ -166,7 +166,7 @@ test("an authorize that answers nothing does not compile", () => {
 });
 
 describe("the functions of workers, where authorize answers", () => {
-  const of = { token: "t", session: "s" };
+  const of = { token: "t", sessionKey: "s" };
   const ARGS: Record<string, unknown> = {
     watch: { token: "t", call: { kind: "hello", queues: ["tiles"] } },
     claim: { ...of, name: "w", n: 1, queues: ["tiles"], max: 1 },
@@ -187,7 +187,7 @@ describe("the functions of workers, where authorize answers", () => {
         await expect(call(made, ARGS[name], known), name).rejects.toMatchObject(refused);
       }
       const looks = ["hasWork", "peek"].map((kind) => ({ kind, queues: ["tiles"] }));
-      for (const one of [...looks, { kind: "cancellations", session: "s" }]) {
+      for (const one of [...looks, { kind: "cancellations", sessionKey: "s" }]) {
         const watched = call(functions.watch, { token: "t", call: one }, known);
         await expect(watched, one.kind).rejects.toMatchObject(refused);
       }

@@ -154,7 +154,7 @@ test("a text that is no worker token is refused with the form of one", async () 
   const config = { leaseMs: 30_000, maxResets: 3, shards: 1 };
   const call = {
     token: "secret",
-    session: "s",
+    sessionKey: "s",
     name: "w",
     n: 1,
     queues: [{ name: "mails", config }],

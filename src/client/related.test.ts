@@ -84,7 +84,7 @@ async function setup() {
   register(t);
   const { token } = await t.mutation(own.app.createToken, { name: "w" });
   await t.run(async (ctx) => await ctx.db.insert("pictures", { name: "sea", title: "The sea" }));
-  const call = { token, session: "s" };
+  const call = { token, sessionKey: "s" };
   const claim = async (n: number, max = 10) =>
     await t.mutation(api.app.claim, { ...call, name: "w", n, queues: ["tiles", "loose"], max });
   const enqueue = async (picture: string) =>

@@ -46,7 +46,7 @@ export type WithRelated<Queues extends QueueTypes, Related> = {
 
 interface Caller {
   token: string;
-  session: string;
+  sessionKey: string;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
   ctx: Pick<GenericMutationCtx<any>, "runQuery"> & RunsMutations,
   component: ComponentApi,
   related: RelatedQueries<QueueTypes>,
-  { token, session }: Caller,
+  { token, sessionKey }: Caller,
   reply: Reply,
 ): Promise<Reply> {
   const jobs: ClaimedJob[] = [];
@@ -87,7 +87,7 @@ export async function joinRelated<Reply extends { jobs: ClaimedJob[] }>(
   }
   if (finished.length > 0) {
     await callComponent(() =>
-      ctx.runMutation(component.lib.takeBack, { token, session, finished }),
+      ctx.runMutation(component.lib.takeBack, { token, sessionKey, finished }),
     );
   }
   return { ...reply, jobs };

@@ -114,7 +114,7 @@ export const watching = (
 export async function setupSession(t: App, queues?: string[]) {
   const args = { name: "test", ...(queues === undefined ? {} : { queues }) };
   const { token } = await t.mutation(internal.app.createToken, args);
-  return { token, session: "session-1" };
+  return { token, sessionKey: "session-1" };
 }
 
 /** The error of a call that must fail with this code. */

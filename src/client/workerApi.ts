@@ -29,7 +29,7 @@ import type { AnyQueue, AuthorizeCtx, RunsQueries, TypesOf } from "./types.js";
 import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "./workerTypes.js";
 import { lookRequest, watchFunction } from "./workerWatch.js";
 
-const session = { token: v.string(), session: v.string() };
+const sessionKey = { token: v.string(), sessionKey: v.string() };
 const claimRequest = {
   ...lookRequest,
   max: v.number(),
@@ -80,12 +80,12 @@ export function workerFunctions<
     watch: watchFunction(component, { served, know, ask, findAll, wanted }),
 
     claim: mutationGeneric({
-      args: { ...session, name: v.string(), n: v.number(), ...claimRequest },
+      args: { ...sessionKey, name: v.string(), n: v.number(), ...claimRequest },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
-        const { session, name } = args;
-        const call = { kind: "claim" as const, session, name };
+        const { sessionKey, name } = args;
+        const call = { kind: "claim" as const, sessionKey, name };
         await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
         const claimed = await callComponent(() =>
           ctx.runMutation(component.lib.claim, { ...args, queues: declarations }),
@@ -98,7 +98,7 @@ export function workerFunctions<
 
     complete: mutationGeneric({
       args: {
-        ...session,
+        ...sessionKey,
         n: v.optional(v.number()),
         finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
@@ -115,7 +115,7 @@ export function workerFunctions<
           finished,
         );
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);
-        const call = { kind: "complete" as const, session: args.session, finished };
+        const call = { kind: "complete" as const, sessionKey: args.sessionKey, finished };
         await ask(ctx, known, (token) => ({
           ...{ ...call, token },
           ...(claim === undefined ? {} : { claim: wanted(token, claim) }),
@@ -123,7 +123,7 @@ export function workerFunctions<
         if (later === true) {
           const one = {
             token: args.token,
-            session: args.session,
+            sessionKey: args.sessionKey,
             finished: onlyOne(checked, claim),
           };
           await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
@@ -146,27 +146,27 @@ export function workerFunctions<
     }),
 
     heartbeat: mutationGeneric({
-      args: { ...session, leases: v.array(vLease), leaving: v.optional(v.number()) },
+      args: { ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
       handler: async (ctx, args) => {
-        const { session, leases } = args;
-        await ask(ctx, args.token, (token) => ({ kind: "heartbeat", token, session, leases }));
+        const { sessionKey, leases } = args;
+        await ask(ctx, args.token, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
         return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
       },
     }),
 
     report: mutationGeneric({
       args: {
-        ...session,
-        holder: v.optional(v.string()),
+        ...sessionKey,
+        session: v.optional(v.string()),
         updates: v.optional(v.array(vProgressUpdate)),
         logs: v.optional(v.array(vLogUpdate)),
         output: v.optional(v.array(vOutputUpdate)),
       },
       handler: async (ctx, args) => {
-        const { session } = args;
+        const { sessionKey } = args;
         const { updates = [], logs = [], output = [] } = args;
         const leases = leasesOf([...updates, ...logs, ...output]);
-        await ask(ctx, args.token, (token) => ({ kind: "report", token, session, leases }));
+        await ask(ctx, args.token, (token) => ({ kind: "report", token, sessionKey, leases }));
         return await callComponent(() => ctx.runMutation(component.lib.report, args));
       },
     }),

@@ -36,37 +36,37 @@ async function world() {
   const t = setup({ modules: { guarded } });
   const made = { name: "acme", queues: ["tiles"], groups: ["org"] };
   const { id, token } = await t.mutation(internal.app.createToken, made);
-  return { t, id, token, scope: { id, ...made }, session: { token, session: "s" } };
+  return { t, id, token, scope: { id, ...made }, sessionKey: { token, sessionKey: "s" } };
 }
 
 describe("authorize of the workers' functions", () => {
   test("receives the token and its scope, and the queues and groups of the request", async () => {
-    const { t, token, scope, session } = await world();
+    const { t, token, scope, sessionKey } = await world();
     const of = { queues: ["tiles"] };
     const jobs = { queues: ["tiles"], groups: ["org"] };
     await look(t, token, { kind: "hello", ...of });
     await look(t, token, { kind: "hasWork", ...of });
     await look(t, token, { kind: "peek", ...of, groups: ["org"] });
     const claim = { queues: ["tiles"], max: 1 };
-    await t.mutation(workers.guarded.claim, { ...session, name: "w", n: 1, ...claim });
+    await t.mutation(workers.guarded.claim, { ...sessionKey, name: "w", n: 1, ...claim });
     const lease = { id: "x", attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
-    await t.mutation(workers.guarded.complete, { ...session, n: 2, finished, claim });
-    await t.mutation(workers.guarded.complete, { ...session, finished, later: true });
-    await t.mutation(workers.guarded.heartbeat, { ...session, leases: [lease] });
+    await t.mutation(workers.guarded.complete, { ...sessionKey, n: 2, finished, claim });
+    await t.mutation(workers.guarded.complete, { ...sessionKey, finished, later: true });
+    await t.mutation(workers.guarded.heartbeat, { ...sessionKey, leases: [lease] });
     const updates = [1, 2].map((value) => ({ ...lease, value }));
-    await t.mutation(workers.guarded.report, { ...session, updates });
-    await look(t, token, { kind: "cancellations", session: "s" });
+    await t.mutation(workers.guarded.report, { ...sessionKey, updates });
+    await look(t, token, { kind: "cancellations", sessionKey: "s" });
     expect(calls).toEqual([
       { kind: "hello", token: scope, ...jobs },
       { kind: "hasWork", token: scope, ...jobs },
       { kind: "peek", token: scope, ...jobs },
-      { kind: "claim", token: scope, session: "s", name: "w", ...jobs },
-      { kind: "complete", token: scope, session: "s", finished, claim: jobs },
-      { kind: "complete", token: scope, session: "s", finished },
-      { kind: "heartbeat", token: scope, session: "s", leases: [lease] },
-      { kind: "report", token: scope, session: "s", leases: [lease] },
-      { kind: "cancellations", token: scope, session: "s" },
+      { kind: "claim", token: scope, sessionKey: "s", name: "w", ...jobs },
+      { kind: "complete", token: scope, sessionKey: "s", finished, claim: jobs },
+      { kind: "complete", token: scope, sessionKey: "s", finished },
+      { kind: "heartbeat", token: scope, sessionKey: "s", leases: [lease] },
+      { kind: "report", token: scope, sessionKey: "s", leases: [lease] },
+      { kind: "cancellations", token: scope, sessionKey: "s" },
     ]);
   });
 
@@ -92,6 +92,6 @@ test("a token's jobs are the jobs of its groups, through the app's functions and
   const { t, token } = await world();
   await t.mutation(...pages.enqueue("tiles", { x: 1 }));
   expect(await watching(t, token, { kind: "peek", queues: ["tiles"] })).toEqual([]);
-  const claim = { token, session: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
+  const claim = { token, sessionKey: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
   expect((await t.mutation(api.app.claim, claim)).jobs).toEqual([]);
 });

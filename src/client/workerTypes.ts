@@ -36,11 +36,11 @@ export interface WantedJobs {
  */
 export type WorkerCall = { token: TokenScope } & (
   | ({ kind: "hello" | "hasWork" | "peek" } & WantedJobs)
-  | { kind: "cancellations"; session: string }
-  | { kind: "heartbeat" | "report"; session: string; leases: Lease[] }
-  | ({ kind: "claim"; session: string; name: string } & WantedJobs)
+  | { kind: "cancellations"; sessionKey: string }
+  | { kind: "heartbeat" | "report"; sessionKey: string; leases: Lease[] }
+  | ({ kind: "claim"; sessionKey: string; name: string } & WantedJobs)
   /** `claim`: the request for its next jobs. */
-  | { kind: "complete"; session: string; finished: WorkerFinished[]; claim?: WantedJobs }
+  | { kind: "complete"; sessionKey: string; finished: WorkerFinished[]; claim?: WantedJobs }
 );
 
 /** The options of {@link Conveyor.workerApi}. */
@@ -96,7 +96,7 @@ export interface WorkerApiOptions<
   authorize?: Authorizes<DataModel, WorkerCall>;
 }
 
-export type SessionArgs = { token: string; session: string };
+export type SessionArgs = { token: string; sessionKey: string };
 /** Which jobs a worker asks for: see `labels`, `maxCost` and `groups` of its options. */
 export type LookArgs = Conditions & {
   queues: string[];
@@ -143,11 +143,11 @@ export type WatchCall =
    */
   | ({ kind: "peek"; limit?: number } & LookArgs)
   /** Which of the session's jobs are to be ended: a busy worker subscribes to it. */
-  | { kind: "cancellations"; session: string };
+  | { kind: "cancellations"; sessionKey: string };
 
 export type ReportArgs = SessionArgs & {
-  /** The `holder` of the claim's answer; without it, the session is read by its index. */
-  holder?: string;
+  /** The `session` of the claim's answer; without it, the session is read by its index. */
+  session?: string;
   updates?: ProgressUpdate[];
   logs?: LogUpdate[];
   output?: OutputUpdate[];

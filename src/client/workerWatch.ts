@@ -25,7 +25,7 @@ const vWatched = v.union(
   v.object({ kind: v.literal("hello"), queues: v.array(v.string()) }),
   v.object({ kind: v.literal("hasWork"), naming: v.optional(v.boolean()), ...lookRequest }),
   v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
-  v.object({ kind: v.literal("cancellations"), session: v.string() }),
+  v.object({ kind: v.literal("cancellations"), sessionKey: v.string() }),
 );
 type Watched = Infer<typeof vWatched>;
 
@@ -72,9 +72,9 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
     handler: async (ctx, { token, call }: { token: string; call: Watched }): Promise<any> => {
       if (call.kind === "hello") return await greet(ctx, { token, queues: call.queues });
       if (call.kind === "cancellations") {
-        const { session } = call;
-        await ask(ctx, token, (scope) => ({ kind: "cancellations", token: scope, session }));
-        return await callComponent(() => ctx.runQuery(lib.cancellations, { token, session }));
+        const { sessionKey } = call;
+        await ask(ctx, token, (scope) => ({ kind: "cancellations", token: scope, sessionKey }));
+        return await callComponent(() => ctx.runQuery(lib.cancellations, { token, sessionKey }));
       }
       const { kind, ...look } = call;
       await findAll(ctx, { token, queues: look.queues });

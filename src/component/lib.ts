@@ -164,9 +164,9 @@ export const watch = mutation({
 
 // --- The worker protocol ------------------------------------------------------------------------
 
-const session = { token: v.string(), session: v.string() };
+const sessionKey = { token: v.string(), sessionKey: v.string() };
 const claimed = {
-  ...{ jobs: v.array(vClaimedJob), holder: v.string() },
+  ...{ jobs: v.array(vClaimedJob), session: v.string() },
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
 };
 const claimRequest = {
@@ -228,7 +228,7 @@ export const checkToken = query({
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
-  args: { ...session, n: v.number(), name: v.string(), ...claimRequest },
+  args: { ...sessionKey, n: v.number(), name: v.string(), ...claimRequest },
   returns: v.object({ ...claimed, cursor: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -236,7 +236,7 @@ export const claim = mutation({
 /** Records outcomes, each with an answer of its own, and in the same transaction claims again if asked to. */
 export const complete = mutation({
   args: {
-    ...session,
+    ...sessionKey,
     n: v.number(),
     finished: v.array(vFinished),
     claim: v.optional(v.object(claimRequest)),
@@ -258,40 +258,40 @@ export const complete = mutation({
  * worker keeps beating for the lease, and repeats its `complete` now and then, until that is answered.
  */
 export const completeLater = mutation({
-  args: { ...session, finished: vFinished },
+  args: { ...sessionKey, finished: vFinished },
   returns: v.null(),
   handler: (ctx, args) => completeLaterStep.completeLater(ctx, args),
 });
 
 /** The session's leases that are asked to end: for a subscription, so that the worker is notified at once. */
 export const cancellations = query({
-  args: session,
+  args: sessionKey,
   returns: v.array(vLease),
   handler: (ctx, args) => cancelsStep.cancellations(ctx, args),
 });
 
 /** Ends attempts in the transaction that claimed them: the app cannot hand them out. */
 export const takeBack = mutation({
-  args: { ...session, finished: v.array(vFinished) },
+  args: { ...sessionKey, finished: v.array(vFinished) },
   returns: v.object({ answers: v.array(vAnswer) }),
   handler: (ctx, args) => takeBackStep.takeBack(ctx, args),
 });
 
 /** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
-  args: { ...session, leases: v.array(vLease), leaving: v.optional(v.number()) },
+  args: { ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
   returns: v.object({ answers: v.array(vAnswer) }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });
 
 /**
- * Reports on running jobs: progress, log entries, output. Each lease gets an answer of its own. `holder` is the claim's
+ * Reports on running jobs: progress, log entries, output. Each lease gets an answer of its own. `session` is the claim's
  * answer; without it, the session is looked up by its id.
  */
 export const report = mutation({
   args: {
-    ...session,
-    holder: v.optional(v.string()),
+    ...sessionKey,
+    session: v.optional(v.string()),
     updates: v.optional(v.array(vProgressUpdate)),
     logs: v.optional(v.array(vLogUpdate)),
     output: v.optional(v.array(vOutputUpdate)),

@@ -208,11 +208,11 @@ export class World {
 
   /** Invariants that hold whenever no transaction runs. */
   async checkInvariants(): Promise<void> {
-    const holders = await this.all("holders");
+    const sessions = await this.all("sessions");
     const leased = new Map<string, number>();
-    for (const holder of holders) {
-      expect(holder.state === "active").toBe(holder.leases.length > 0);
-      for (const lease of holder.leases) {
+    for (const session of sessions) {
+      expect(session.state === "active").toBe(session.leases.length > 0);
+      for (const lease of session.leases) {
         expect(leased.has(lease.id), "a job is leased once").toBe(false);
         leased.set(lease.id, lease.attempt);
       }
@@ -253,7 +253,7 @@ export class Worker {
   constructor(
     readonly world: World,
     readonly name: string,
-    readonly session: string,
+    readonly sessionKey: string,
     readonly token = world.token,
   ) {}
 
@@ -262,9 +262,9 @@ export class Worker {
     { n: number, ...conditions }: { n?: number } & Conditions = {},
   ): Promise<ClaimedJob[]> {
     this.n = number ?? this.n + 1;
-    const { session, token, n, name } = this;
+    const { sessionKey, token, n, name } = this;
     const claimed = await this.world.t.mutation(api.lib.claim, {
-      ...{ token, session, n, name },
+      ...{ token, sessionKey, n, name },
       ...this.request(max),
       ...conditions,
     });
@@ -277,9 +277,9 @@ export class Worker {
     options: { n?: number; claim?: number; deferCallbacks?: boolean } = {},
   ) {
     this.n = options.n ?? this.n + 1;
-    const { session, token, n } = this;
+    const { sessionKey, token, n } = this;
     const reply = await this.world.t.mutation(api.lib.complete, {
-      ...{ token, session, n, finished },
+      ...{ token, sessionKey, n, finished },
       ...(options.claim === undefined ? {} : { claim: this.request(options.claim) }),
       ...(options.deferCallbacks === undefined ? {} : { deferCallbacks: options.deferCallbacks }),
     });
@@ -288,7 +288,7 @@ export class Worker {
   }
 
   async heartbeat(leases: { id: string; attempt: number }[]): Promise<string[]> {
-    const args = { token: this.token, session: this.session, leases: leases.map(leaseOf) };
+    const args = { token: this.token, sessionKey: this.sessionKey, leases: leases.map(leaseOf) };
     const { answers } = await this.world.t.mutation(api.lib.heartbeat, args);
     return answers.map((answer) => answer.answer);
   }
@@ -298,7 +298,7 @@ export class Worker {
   }
 
   async report(said: Report): Promise<ReportAnswer[]> {
-    const args = { token: this.token, session: this.session, ...said };
+    const args = { token: this.token, sessionKey: this.sessionKey, ...said };
     return (await this.world.t.mutation(api.lib.report, args)).answers;
   }
 
@@ -320,9 +320,9 @@ export class Worker {
     return await this.world.t.query(api.lib.peek, args);
   }
 
-  async holder(): Promise<Doc<"holders">> {
-    const holders = await this.world.all("holders");
-    return holders.find((holder) => holder.session === this.session)!;
+  async session(): Promise<Doc<"sessions">> {
+    const sessions = await this.world.all("sessions");
+    return sessions.find((session) => session.sessionKey === this.sessionKey)!;
   }
 
   private request(max: number) {
@@ -360,9 +360,9 @@ export async function refusal(call: Promise<unknown>): Promise<{ code: string; m
   return error.data;
 }
 
-test("an empty world has no jobs, no holders and no timer", async () => {
+test("an empty world has no jobs, no sessions and no timer", async () => {
   const world = await newWorld();
   expect(await world.all("jobs")).toEqual([]);
-  expect(await world.all("holders")).toEqual([]);
+  expect(await world.all("sessions")).toEqual([]);
   expect(await world.all("timers")).toEqual([]);
 });

@@ -93,7 +93,7 @@ export const BATCH_MAX_REPLACED = PLATFORM_TRANSACTION_SCHEDULED / 2;
 export const BATCH_WAIT_MS = 1_000;
 /** How often such a call is made before the action fails. */
 export const BATCH_TRIES_MAX = 10;
-/** Jobs in one claim, outcomes in one `complete`, and leases that one holder has at a time. */
+/** Jobs in one claim, outcomes in one `complete`, and leases that one session has at a time. */
 export const LEASES_MAX = 64;
 /** Log entries, and parts of output, in one `report`: several of each for every job that one worker may hold. */
 export const REPORT_MAX_ITEMS = 256;
@@ -144,11 +144,11 @@ export const LEASE_GRID_MAX_MS = 500;
 export const IDLE_GRID_MS = 10_000;
 /** Beats in a lease: two may be lost. */
 export const HEARTBEATS_PER_LEASE = 3;
-/** How often a job may lose its holder before it is given up. */
+/** How often a job may lose its session before it is given up. */
 export const MAX_RESETS_DEFAULT = 3;
 export const MAX_RESETS_MAX = 100;
 /**
- * How often a job that its holder never acknowledged is put back for nothing. From then on it counts as a reset:
+ * How often a job that its session never acknowledged is put back for nothing. From then on it counts as a reset:
  * otherwise a job that kills its worker at once would go round for ever. With `maxResets: 0` it never is: a worker may have
  * died between the job's beginning and its own first word.
  */
@@ -161,21 +161,21 @@ export const SHARDS_DEFAULT = 8;
 export const SHARDS_MAX = 64;
 /** How long a job waits in its own shard before any worker may take it: about four round trips of its owner. */
 export const STEAL_AFTER_MS = 200;
-/** Live holders that a claim looks at to find its rank; where there are more, it finds it in the fleet's row. */
-export const RANKED_HOLDERS_MAX = 8;
+/** Live sessions that a claim looks at to find its rank; where there are more, it finds it in the fleet's row. */
+export const RANKED_SESSIONS_MAX = 8;
 /** Sessions of each state that are counted: further sessions claim from random shards. */
 export const FLEET_MAX = 1_000;
 /** An idle worker is counted as live, and owns shards, this long after its last call. It sends one heartbeat per minute. */
 export const IDLE_LIVE_MS = 90_000;
 /** The largest row of a session: 64 leases and as many answers, its queues, labels, groups and cursor. A usual one has 700 bytes. */
-export const HOLDER_MAX_BYTES = 28 * 2 ** 10;
+export const SESSION_MAX_BYTES = 28 * 2 ** 10;
 /**
  * The bytes of rows in one read of many sessions: some 3,000 rows of the usual size. There are up to three such reads in a
  * transaction.
  */
-export const HOLDERS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 8;
-/** A holder that has not been seen for so long is forgotten, its call counter with it. */
-export const HOLDER_RETENTION_MS = 24 * 60 * 60_000;
+export const SESSIONS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 8;
+/** A session that has not been seen for so long is forgotten, its call counter with it. */
+export const SESSION_RETENTION_MS = 24 * 60 * 60_000;
 
 // --- Routes -------------------------------------------------------------------------------------
 
@@ -390,7 +390,7 @@ holds(
 );
 holds(
   "a sweep's two looks at sessions read a quarter of what they may, and three reads of many sessions less than half",
-  2 * RANGE_ROWS * HOLDER_MAX_BYTES < PLATFORM_TRANSACTION_BYTES / 4 &&
-    3 * (HOLDERS_READ_BYTES + HOLDER_MAX_BYTES) < PLATFORM_TRANSACTION_BYTES / 2,
+  2 * RANGE_ROWS * SESSION_MAX_BYTES < PLATFORM_TRANSACTION_BYTES / 4 &&
+    3 * (SESSIONS_READ_BYTES + SESSION_MAX_BYTES) < PLATFORM_TRANSACTION_BYTES / 2,
 );
-holds("a full holder is ranked before it is forgotten", IDLE_LIVE_MS < HOLDER_RETENTION_MS);
+holds("a full session is ranked before it is forgotten", IDLE_LIVE_MS < SESSION_RETENTION_MS);

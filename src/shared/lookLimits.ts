@@ -64,7 +64,7 @@ export const OVERVIEW_JOBS = 7_000;
 /** And of one status at most: a comparison of queues needs no more. */
 export const OVERVIEW_COUNT_MAX = 100;
 /** Workers of each state that are read to find the workers of one queue, and jobs of all workers whose rows are read. */
-export const WORKERS_HOLDERS_READ = 256;
+export const WORKERS_SESSIONS_READ = 256;
 export const WORKERS_JOBS_READ = 256;
 /** Jobs that are counted before one: farther back, the exact number does not matter. */
 export const POSITION_MAX = 100;

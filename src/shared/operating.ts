@@ -91,7 +91,7 @@ export type QueueEvent = Infer<typeof vQueueEvent>;
 
 // --- Workers and their tokens --------------------------------------------------------------------
 
-export const vHolderState = v.union(
+export const vSessionState = v.union(
   /** Has leases. */
   v.literal("active"),
   /** Has none. */
@@ -99,7 +99,7 @@ export const vHolderState = v.union(
   /** Let its leases run out. A later call of the same session brings it back. */
   v.literal("gone"),
 );
-export type HolderState = Infer<typeof vHolderState>;
+export type SessionState = Infer<typeof vSessionState>;
 
 export const vWorkerStatus = v.object({
   /** The same for as long as its session lives, and no credential: a hash of the session's id. */
@@ -107,7 +107,7 @@ export const vWorkerStatus = v.object({
   name: v.string(),
   /** Whether it is a lane: Convex itself at work. Its name is its queue's and a number. */
   isLane: v.boolean(),
-  state: vHolderState,
+  state: vSessionState,
   lastSeenAt: v.number(),
   /** From which it last claimed. */
   queues: v.array(v.string()),

@@ -39,7 +39,7 @@ export const vJobRules = v.object({
   retry: v.optional(vRetry),
   maxResets: v.optional(v.number()),
   leaseMs: v.optional(v.number()),
-  /** How long one attempt may run, however alive its holder is. */
+  /** How long one attempt may run, however alive its session is. */
   timeoutMs: v.optional(v.number()),
   /** The handle of the app's mutation that is told how the job ended. */
   onComplete: v.optional(v.string()),
@@ -66,11 +66,11 @@ export const vListBy = v.union(v.literal("tag"), v.literal("group"));
 export type ListBy = Infer<typeof vListBy>;
 
 const queueConfigFields = {
-  /** How long a holder may be silent before its jobs are taken away. */
+  /** How long a session may be silent before its jobs are taken away. */
   leaseMs: v.number(),
-  /** How much longer the component waits than the holder does: room for clocks and slow calls. */
+  /** How much longer the component waits than the session does: room for clocks and slow calls. */
   graceMs: v.optional(v.number()),
-  /** How often a job may lose its holder before it is `timedOut`. */
+  /** How often a job may lose its session before it is `timedOut`. */
   maxResets: v.number(),
   /** Into how many parts new jobs are spread; 1 is strict commit order. */
   shards: v.number(),
@@ -305,7 +305,7 @@ export const vAnswer = v.object({
   answer: v.union(
     /** The lease is valid, and the report about it is recorded. */
     v.literal("ok"),
-    /** This attempt of this holder had already finished the job. */
+    /** This attempt of this session had already finished the job. */
     v.literal("recorded"),
     /** The job is no longer the caller's; nothing was changed. */
     v.literal("leaseLost"),

@@ -13,7 +13,7 @@ export const STATUSES = [
   "scheduled",
   /** Claimable. */
   "pending",
-  /** Leased to a holder. */
+  /** Leased to a session. */
   "running",
   "succeeded",
   "failed",
@@ -41,7 +41,7 @@ export function isFinished(status: Status): status is FinishedStatus {
   return (FINISHED_STATUSES as readonly Status[]).includes(status);
 }
 
-/** The statuses from which `cancel` ends a job at once. A running job belongs to its holder, which is asked to stop. */
+/** The statuses from which `cancel` ends a job at once. A running job belongs to its session, which is asked to stop. */
 export const CANCELABLE_STATUSES = ["scheduled", "pending"] as const;
 
 interface EdgeSpec {
@@ -64,30 +64,30 @@ export const EDGES = {
   pause: { from: ["pending"], to: "pending" },
   /** Resumed: it stands at the end of the line again. */
   resume: { from: ["pending"], to: "pending" },
-  /** A holder takes it. */
+  /** A session takes it. */
   claim: { from: ["pending"], to: "running", counts: "attempt" },
-  /** Its holder reports a result. */
+  /** Its session reports a result. */
   succeed: { from: ["running"], to: "succeeded" },
-  /** Its holder has worked on it, and it goes to the end of the ring: a circular queue never finishes an item. */
+  /** Its session has worked on it, and it goes to the end of the ring: a circular queue never finishes an item. */
   comeRound: { from: ["running"], to: "pending", counts: "rounds" },
   /** The same, in a queue that lets its items rest between two rounds. */
   rest: { from: ["running"], to: "scheduled", counts: "rounds" },
-  /** Its holder reports an error, or its `timeoutMs` has passed, and no attempt is left. */
+  /** Its session reports an error, or its `timeoutMs` has passed, and no attempt is left. */
   fail: { from: ["running"], to: "failed", counts: "failures" },
   /** The same, and another attempt is left: it waits for its turn. */
   backOff: { from: ["running"], to: "scheduled", counts: "failures" },
-  /** Its holder gives it back, or never learnt that it had it. */
+  /** Its session gives it back, or never learnt that it had it. */
   release: { from: ["running"], to: "pending", counts: "releases" },
-  /** Its holder gives it back until later. It uses no attempt of `maxAttempts`. */
+  /** Its session gives it back until later. It uses no attempt of `maxAttempts`. */
   snooze: { from: ["running"], to: "scheduled", counts: "releases" },
-  /** Its holder vanished, and a reset is left. */
+  /** Its session vanished, and a reset is left. */
   reset: { from: ["running"], to: "pending", counts: "resets" },
   /**
-   * Its holder vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left; or its deadline has
+   * Its session vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left; or its deadline has
    * passed, whether it waits or runs.
    */
   timeOut: { from: ["scheduled", "pending", "running"], to: "timedOut" },
-  /** Canceled, and its holder has stopped, failed or vanished. */
+  /** Canceled, and its session has stopped, failed or vanished. */
   stop: { from: ["running"], to: "canceled" },
   /** Canceled before it started. */
   cancel: { from: CANCELABLE_STATUSES, to: "canceled" },

@@ -177,12 +177,12 @@ export const JANITOR_OVERDUE_MS = 5_000;
 /** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
 export const JANITOR_PERIOD_MS = 30_000;
 /**
- * A holder whose jobs cannot be returned (a bug of ours) is left alone for this long, and does not hold up the other holders.
+ * A session whose jobs cannot be returned (a bug of ours) is left alone for this long, and does not hold up the other sessions.
  */
 export const JANITOR_QUARANTINE_MS = 60_000;
 /**
- * Silent holders that one sweep ends, and leases of theirs, from the second holder on: after a crash of many they are ended
- * in a few transactions. Not more: a holder that beats after all makes the whole sweep run again.
+ * Silent sessions that one sweep ends, and leases of theirs, from the second session on: after a crash of many they are ended
+ * in a few transactions. Not more: a session that beats after all makes the whole sweep run again.
  */
 export const EXPIRED_MAX = 8;
 export const EXPIRED_LEASES_MAX = 128;
@@ -195,7 +195,7 @@ export const PUBLISH_PLACES_MAX = 512;
 export const PUBLISH_BYTES_MAX = 2 * 2 ** 20;
 /** Places that one queue's cursor names one by one: about 35 KB, in a row that every claim reads. */
 export const PUBLISHED_BOUNDS_MAX = PUBLISH_PLACES_MAX;
-/** Forgotten holders deleted a sweep, and overdue callbacks planned again. */
+/** Forgotten sessions deleted a sweep, and overdue callbacks planned again. */
 export const JANITOR_FORGET_MAX = 16;
 /** While there are more to forget, it comes again after this pause: a fleet whose processes live for one job has many. */
 export const JANITOR_FORGET_PAUSE_MS = 1_000;

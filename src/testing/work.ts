@@ -159,7 +159,7 @@ class Played {
       ...{ clock, name, queues, concurrency, presenceMs: 0, output: OUTPUT_DEFAULT, ...budget },
       transport: transportOver(
         {
-          ...{ token, api, name, queues, ...budget, session: crypto.randomUUID() },
+          ...{ token, api, name, queues, ...budget, sessionKey: crypto.randomUUID() },
           ...{ labels: [...labels].sort(), groups: [...groups].sort() },
         },
         this.wire(),

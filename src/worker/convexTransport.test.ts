@@ -32,7 +32,7 @@ beforeEach(async () => {
   transport = connect({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: "t",
-    session: "s",
+    sessionKey: "s",
     name: "w",
     api: anyApi["worker"] as unknown as WorkerApi,
     queues: ["tiles"],
@@ -63,7 +63,9 @@ test("a claim carries its session, its number, and the queues", async () => {
   expect(await transport.claim(3, { max: 2, cursor: "b" })).toEqual({ jobs: [], cursor: "c" });
   expect(bodies[0]).toMatchObject({
     path: "worker:claim",
-    args: [{ token: "t", session: "s", name: "w", n: 3, queues: ["tiles"], max: 2, cursor: "b" }],
+    args: [
+      { token: "t", sessionKey: "s", name: "w", n: 3, queues: ["tiles"], max: 2, cursor: "b" },
+    ],
   });
 });
 
@@ -74,11 +76,11 @@ test("a complete carries its claim and the word that callbacks come later, where
   const [with_, without] = bodies as { args: object[] }[];
   expect(with_!.args).toEqual([
     {
-      ...{ token: "t", session: "s", n: 4, finished: [] },
+      ...{ token: "t", sessionKey: "s", n: 4, finished: [] },
       ...{ claim: { queues: ["tiles"], max: 1 }, deferCallbacks: true },
     },
   ]);
-  expect(without!.args).toEqual([{ token: "t", session: "s", n: 5, finished: [] }]);
+  expect(without!.args).toEqual([{ token: "t", sessionKey: "s", n: 5, finished: [] }]);
 });
 
 test("a hello asks for its queues, and is the same for the whole fleet", async () => {
@@ -95,7 +97,7 @@ test("an outcome is handed over by a complete that is not numbered", async () =>
   const one = { id: "a", attempt: 1, queue: "tiles", outcome: { kind: "released" as const } };
   await transport.completeLater(one);
   expect(bodies[0]).toMatchObject({ path: "worker:complete" });
-  expect(bodies[0].args).toEqual([{ token: "t", session: "s", finished: [one], later: true }]);
+  expect(bodies[0].args).toEqual([{ token: "t", sessionKey: "s", finished: [one], later: true }]);
 });
 
 test.each([
@@ -165,7 +167,7 @@ test("subscriptions to waiting jobs are the same for the whole fleet, so that it
   });
   const other = connect({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ token: "t", session: "another", name: "other", queues: ["tiles"] },
+    ...{ token: "t", sessionKey: "another", name: "other", queues: ["tiles"] },
     api: anyApi["worker"] as unknown as WorkerApi,
   });
   for (const one of [transport, other]) {

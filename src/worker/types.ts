@@ -335,7 +335,7 @@ export type CallName =
 
 /** An event of a worker. */
 export type WorkerEvent =
-  | { kind: "started"; name: string; session: string; queues: string[] }
+  | { kind: "started"; name: string; sessionKey: string; queues: string[] }
   /**
    * The token names queues that the deployment's functions do not serve: misspelt, or served by the functions of
    * another module.

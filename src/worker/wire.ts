@@ -8,7 +8,7 @@ import type { WorkerApi } from "./types.js";
 
 export interface Connection {
   token: string;
-  session: string;
+  sessionKey: string;
   name: string;
   api: WorkerApi;
   queues: string[];
@@ -41,13 +41,13 @@ export interface Wire {
 }
 
 export function transportOver(connection: Connection, wire: Wire): Transport {
-  const { token, session, name, api } = connection;
-  const caller = { token, session };
+  const { token, sessionKey, name, api } = connection;
+  const caller = { token, sessionKey };
   const offer = offerOf(connection);
   /** The session's row, as claims are answered: reports name it, so that they need not search for it. */
-  let holder: { holder?: string } = {};
-  const noting = <Reply extends { holder?: string }>(reply: Reply): Reply => {
-    if (reply.holder !== undefined) holder = { holder: reply.holder };
+  let session: { session?: string } = {};
+  const noting = <Reply extends { session?: string }>(reply: Reply): Reply => {
+    if (reply.session !== undefined) session = { session: reply.session };
     return reply;
   };
   return {
@@ -73,10 +73,15 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
       return (await wire.beat(api.heartbeat, { ...caller, leases, ...last })).answers;
     },
     report: async (said) =>
-      (await wire.mutation(api.report, { ...caller, ...holder, ...said })).answers,
+      (await wire.mutation(api.report, { ...caller, ...session, ...said })).answers,
     watchHasWork: watchHasWork(connection, wire),
     watchCancellations: (onValue, onError) =>
-      wire.follow(api.watch, { token, call: { kind: "cancellations", session } }, onValue, onError),
+      wire.follow(
+        api.watch,
+        { token, call: { kind: "cancellations", sessionKey } },
+        onValue,
+        onError,
+      ),
     close: wire.close,
   };
 }

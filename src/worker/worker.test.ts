@@ -101,7 +101,7 @@ describe("types", () => {
 describe("options", () => {
   test.each([
     ["no room at all", { concurrency: 0 }],
-    ["more than a holder may hold", { concurrency: 65 }],
+    ["more than a session may hold", { concurrency: 65 }],
     ["half a slot", { concurrency: 1.5 }],
     ["no budget", { maxCost: 0 }],
     ["a label without a name", { labels: [" "] }],

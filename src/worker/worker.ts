@@ -61,7 +61,7 @@ const DAY_MS = 24 * 60 * 60_000;
  */
 export class Worker<Api extends WorkerApi> {
   /** This process's session: it tells this run from an earlier one under the same name. */
-  readonly session: string = randomUUID();
+  readonly sessionKey: string = randomUUID();
   /** How people see this worker: the option `name`, or else the host's name and the process id. */
   readonly name: string;
 
@@ -149,13 +149,13 @@ export class Worker<Api extends WorkerApi> {
   }
 
   private async work(): Promise<void> {
-    const { options, name, session, queues } = this;
+    const { options, name, sessionKey, queues } = this;
     const emit = guarded(options.onEvent ?? printEvent);
     const transport = connect({
       url: options.url,
       token: options.token,
       api: options.api,
-      session,
+      sessionKey,
       name,
       queues,
       // In one order as well.
@@ -178,7 +178,7 @@ export class Worker<Api extends WorkerApi> {
       options.handleSignals === false
         ? () => {}
         : onStopSignal((times) => this.loop?.stop(times === 1 ? GRACE_DEFAULT_MS : 0));
-    emit({ kind: "started", name, session, queues });
+    emit({ kind: "started", name, sessionKey, queues });
     try {
       await this.loop.run();
     } finally {

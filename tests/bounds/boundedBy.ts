@@ -9,7 +9,7 @@ const COUNTS =
   "`COUNTED_BYTES` of all statuses together; `RANGES_READ` and their bytes for the oldest job";
 const WATCH = "16 queues a look; `WATCH_RANGES_MAX` of all together";
 const PAGE = "a page: `REPORT_MAX_BYTES`";
-const SESSIONS = "`HOLDERS_READ_BYTES` of each state";
+const SESSIONS = "`SESSIONS_READ_BYTES` of each state";
 const LANES = "2,064 lanes of a queue (`LANES_READ`), 24 of their sessions";
 const MOUNT = "the slots and places of the class";
 const STEP = `${LEASES}; ${LOOK}; ${LANES}`;
@@ -68,7 +68,7 @@ const BY: Record<string, string> = {
   "workpool:statusBatch": "500 jobs (`WORK_STATUS_MAX`)",
   "tend/janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",
   "tend/sweepPlan:findLostLeases":
-    "64 sessions (`RANGE_ROWS`), `HOLDERS_READ_BYTES` of one token's, the processes of the class",
+    "64 sessions (`RANGE_ROWS`), `SESSIONS_READ_BYTES` of one token's, the processes of the class",
   "tend/sweepPlan:planSweep":
     "64 sessions of each state; `PUBLISH_PLACES_MAX`, `PUBLISH_BYTES_MAX` of all queues",
   "tend/lostLeases:expireSession": LEASES,

@@ -128,8 +128,8 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
 }
 
 function workerCalls({ token, full, pending, ring }: FullWorld) {
-  const session = { token, session: "idle0" };
-  const held = { token, session: full.session };
+  const sessionKey = { token, sessionKey: "idle0" };
+  const held = { token, sessionKey: full.sessionKey };
   const succeeded = (kind: object) =>
     full.leases.map((lease) => ({
       ...lease,
@@ -141,7 +141,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
   }));
   const claims = (queues: object[], conditions: Conditions, more: object = {}) =>
     mutation("lib:claim", {
-      ...session,
+      ...sessionKey,
       n: 2,
       name: "w",
       queues,
@@ -181,7 +181,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     ],
     "lib:complete": [
       mutation("lib:complete", {
-        ...{ token, session: ring.session, n: 2 },
+        ...{ token, sessionKey: ring.sessionKey, n: 2 },
         finished: ring.leases.map((lease) => ({
           ...{ ...lease, outcome: { kind: "succeeded", result: text(60_000) } },
         })),
@@ -202,14 +202,14 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:takeBack": [mutation("lib:takeBack", { ...held, finished: failed })],
     "lib:heartbeat": [
       mutation("lib:heartbeat", { ...held, leases: full.leases }),
-      mutation("lib:heartbeat", { ...session, leases: [] }),
-      mutation("lib:heartbeat", { token, session: "idle0", leases: [] }),
-      mutation("lib:heartbeat", { token, session: "idle0", leases: [], leaving: 1_000 }),
+      mutation("lib:heartbeat", { ...sessionKey, leases: [] }),
+      mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [] }),
+      mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [], leaving: 1_000 }),
     ],
     "lib:report": [mutation("lib:report", { ...held, ...said(full.leases) })],
-    "attempts/report:findToken": [query("attempts/report:findToken", { holder: full.holder })],
+    "attempts/report:findToken": [query("attempts/report:findToken", { session: full.session })],
     "rows/cancels:findCancelRequests": [
-      query("rows/cancels:findCancelRequests", { holder: full.holder }),
+      query("rows/cancels:findCancelRequests", { session: full.session }),
     ],
   };
 }
@@ -275,8 +275,8 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     ],
     "lib:laneReport": [mutation("lib:laneReport", said(lane.leases))],
     "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
-    "push/laneReport:laneHolders": [
-      query("push/laneReport:laneHolders", { holders: [lane.holder] }),
+    "push/laneReport:laneSessions": [
+      query("push/laneReport:laneSessions", { sessions: [lane.session] }),
     ],
     "lib:processLook": [query("lib:processLook", { ...named, upTo: 0n })],
     "push/mainLoop:readProcesses": [query("push/mainLoop:readProcesses", { ...named, upTo: 0n })],
@@ -295,7 +295,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
       query("rows/tokenSessions:findTokenSessions", { token: tokenId, now }),
     ],
     "attempts/report:findSession": [
-      query("attempts/report:findSession", { session: full.session, token: tokenId }),
+      query("attempts/report:findSession", { sessionKey: full.sessionKey, token: tokenId }),
     ],
     "index/outsideWorkers:outsideServed": [
       query("index/outsideWorkers:outsideServed", { queues: [queueName(0)], now }),
@@ -320,7 +320,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     ],
     "tend/sweepPlan:planSweep": [fn("tend/sweepPlan:planSweep", {})],
     "tend/lostLeases:expireSession": [
-      mutation("tend/lostLeases:expireSession", { holder: full.holder, now: now + 120_000 }),
+      mutation("tend/lostLeases:expireSession", { session: full.session, now: now + 120_000 }),
     ],
     "tend/watchdog:findOverdue": [
       fn("tend/watchdog:findOverdue", { queues: PUSH.slice(0, 16).map(({ name }) => name) }),
@@ -363,7 +363,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     "edges/callbacks:tryCallback": [mutation("edges/callbacks:tryCallback", { id: owed })],
     "attempts/completeLater:recordLate": [
       mutation("attempts/completeLater:recordLate", {
-        ...{ token: tokenId, session: full.session },
+        ...{ token: tokenId, sessionKey: full.sessionKey },
         finished: { ...full.leases[0]!, outcome: { kind: "failed", error: text(4_096) } },
       }),
     ],

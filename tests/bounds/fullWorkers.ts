@@ -44,8 +44,8 @@ export async function plantSessions(world: LargeWorld, token: string) {
       ...{ ...lease, queue: queueName(PUSH_QUEUES), n: 1 },
       ...{ leaseMs: 60_000, graceMs: 1_000, timeoutAt: now + HOUR },
     }));
-  const row = (session: string, fields: Fields) => ({
-    ...{ session, token, name: text(NAME_MAX_LENGTH), lastSeenAt: now - 1_000, n: 1 },
+  const row = (sessionKey: string, fields: Fields) => ({
+    ...{ sessionKey, token, name: text(NAME_MAX_LENGTH), lastSeenAt: now - 1_000, n: 1 },
     ...{ queues: many(QUEUES_MAX, (i) => queueName(PUSH_QUEUES + i)) },
     ...{
       labels: many(32, (i) => label(0, i)),
@@ -54,11 +54,11 @@ export async function plantSessions(world: LargeWorld, token: string) {
     },
     ...{ acknowledged: true, reply: { answers: [] }, ...fields },
   });
-  const [holder] = await world.plant("holders", [
+  const [session] = await world.plant("sessions", [
     row("full", { state: "active", expiresAt: now + MINUTE, leases: leasesOf(leases) }),
   ]);
   await world.write(async (transaction) => {
-    for (const { id } of leases) await transaction.patch(COMPONENT, id, { holder });
+    for (const { id } of leases) await transaction.patch(COMPONENT, id, { session });
   });
   const held = leasesOf(leases);
   const sessions = [
@@ -71,10 +71,10 @@ export async function plantSessions(world: LargeWorld, token: string) {
       return row(`gone${n}`, { state: "gone", expiresAt, lastSeenAt: expiresAt, leases: [] });
     }),
   ];
-  const ids = await world.plant("holders", sessions);
+  const ids = await world.plant("sessions", sessions);
   await world.plant(
     "tokenSessions",
-    ids.slice(0, 1_000).map((one) => ({ token, holder: one })),
+    ids.slice(0, 1_000).map((one) => ({ token, session: one })),
   );
   await world.plant(
     "fleets",
@@ -85,26 +85,32 @@ export async function plantSessions(world: LargeWorld, token: string) {
   );
   await world.plant(
     "cancels",
-    leases.map(({ id, attempt }) => ({ session: "full", token, job: id, attempt })),
+    leases.map(({ id, attempt }) => ({ sessionKey: "full", token, job: id, attempt })),
   );
-  return { session: "full", leases, holder: holder! };
+  return { sessionKey: "full", leases, session: session! };
 }
 
 export async function plantLanes(world: LargeWorld) {
   const { now } = world.transactions;
   const queue = queueName(0);
   const leases = await plantRunning(world, 0, LEASES_MAX);
-  const holderOf = (n: number, fields: Fields) => ({
-    ...{ session: `lane${n}`, name: `${queue}#${n}`, lastSeenAt: now - 1_000, n: 1, generation: 1 },
+  const sessionOf = (n: number, fields: Fields) => ({
+    ...{
+      sessionKey: `lane${n}`,
+      name: `${queue}#${n}`,
+      lastSeenAt: now - 1_000,
+      n: 1,
+      generation: 1,
+    },
     ...{ queues: [queue], acknowledged: true, reply: { answers: [] }, ...fields },
   });
   const held = leases.map((lease) => ({ ...lease, n: 1 }));
-  const holders = await world.plant(
-    "holders",
+  const sessions = await world.plant(
+    "sessions",
     many(LANES_READ, (n) =>
       n === 0
-        ? holderOf(n, { state: "active", expiresAt: now + MINUTE, leases: held })
-        : holderOf(n, {
+        ? sessionOf(n, { state: "active", expiresAt: now + MINUTE, leases: held })
+        : sessionOf(n, {
             state: n % 2 === 0 ? "active" : "idle",
             expiresAt: now + MINUTE,
             leases: [],
@@ -113,12 +119,12 @@ export async function plantLanes(world: LargeWorld) {
   );
   const lanes = await world.plant(
     "lanes",
-    holders.map((holder) => ({ queue, holder, cap: 1 })),
+    sessions.map((session) => ({ queue, session, cap: 1 })),
   );
   await world.write(async (transaction) => {
     for (const [n, lane] of lanes.entries())
-      await transaction.patch(COMPONENT, holders[n]!, { lane });
-    for (const { id } of leases) await transaction.patch(COMPONENT, id, { holder: holders[0] });
+      await transaction.patch(COMPONENT, sessions[n]!, { lane });
+    for (const { id } of leases) await transaction.patch(COMPONENT, id, { session: sessions[0] });
   });
   const processes = await world.plant(
     "processes",
@@ -141,7 +147,7 @@ export async function plantLanes(world: LargeWorld) {
     "waitingQueues",
     many(PUSH_QUEUES, (n) => ({ queue: queueName(n), isServed: true })),
   );
-  return { lane: { lane: lanes[0]!, holder: holders[0]!, leases }, process: processes[0]! };
+  return { lane: { lane: lanes[0]!, session: sessions[0]!, leases }, process: processes[0]! };
 }
 
 /** Jobs that run, each with a payload and a result of a megabyte. */
@@ -177,28 +183,29 @@ export async function plantLarge(world: LargeWorld, token: string) {
   };
   const ring = await running(RING.name, LEASES_MAX);
   const mutations = await running(MUTATIONS, 16);
-  const holder = { lastSeenAt: now, n: 1, acknowledged: true, reply: { answers: [] } };
+  const session = { lastSeenAt: now, n: 1, acknowledged: true, reply: { answers: [] } };
   const expiresAt = now + MINUTE;
   const leasesOf = (all: typeof ring, queue: string) =>
     all.map((lease) => ({ ...lease, queue, n: 1, leaseMs: 60_000 }));
-  const [ringHolder, laneHolder] = await world.plant("holders", [
+  const [ringSession, laneSession] = await world.plant("sessions", [
     {
-      ...{ ...holder, session: "ring", token, name: "ring", state: "active", expiresAt },
+      ...{ ...session, sessionKey: "ring", token, name: "ring", state: "active", expiresAt },
       ...{ queues: [RING.name], leases: leasesOf(ring, RING.name) },
     },
     {
-      ...{ ...holder, session: "mutations", name: "mutations#0", state: "active", expiresAt },
+      ...{ ...session, sessionKey: "mutations", name: "mutations#0", state: "active", expiresAt },
       ...{ queues: [MUTATIONS], generation: 1, leases: leasesOf(mutations, MUTATIONS) },
     },
   ]);
-  const [lane] = await world.plant("lanes", [{ queue: MUTATIONS, holder: laneHolder, cap: 16 }]);
+  const [lane] = await world.plant("lanes", [{ queue: MUTATIONS, session: laneSession, cap: 16 }]);
   await world.write(async (transaction) => {
-    await transaction.patch(COMPONENT, laneHolder!, { lane });
-    for (const { id } of ring) await transaction.patch(COMPONENT, id, { holder: ringHolder });
-    for (const { id } of mutations) await transaction.patch(COMPONENT, id, { holder: laneHolder });
+    await transaction.patch(COMPONENT, laneSession!, { lane });
+    for (const { id } of ring) await transaction.patch(COMPONENT, id, { session: ringSession });
+    for (const { id } of mutations)
+      await transaction.patch(COMPONENT, id, { session: laneSession });
   });
   return {
     mutations: { lane: lane!, leases: mutations },
-    ring: { session: "ring", leases: ring },
+    ring: { sessionKey: "ring", leases: ring },
   };
 }

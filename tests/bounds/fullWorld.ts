@@ -48,12 +48,12 @@ const FILLED = 1;
 export interface FullWorld {
   world: LargeWorld;
   /** Of the session that holds as many jobs as it may. */
-  full: { session: string; leases: { id: string; attempt: number }[]; holder: string };
+  full: { sessionKey: string; leases: { id: string; attempt: number }[]; session: string };
   /** Of a lane that does. */
-  lane: { lane: string; holder: string; leases: { id: string; attempt: number }[] };
+  lane: { lane: string; session: string; leases: { id: string; attempt: number }[] };
   /** The same of a queue with a mutation as its handler, and of a circular one, with payloads and results as large. */
   mutations: { lane: string; leases: { id: string; attempt: number }[] };
-  ring: { session: string; leases: { id: string; attempt: number }[] };
+  ring: { sessionKey: string; leases: { id: string; attempt: number }[] };
   process: string;
   /** A job with all that may hang on it, finished; and one that waits, and one that is due. */
   long: string;

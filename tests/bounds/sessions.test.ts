@@ -1,7 +1,7 @@
 /** Sessions of the largest rows: no function that reads many of them reads more than it may. */
 import { expect, test } from "vitest";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
-import { HOLDER_MAX_BYTES, OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
+import { SESSION_MAX_BYTES, OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
 import { mutation } from "../interleavings/line.js";
 import { Transactions, type Call } from "../interleavings/transactions.js";
 import { deploymentOf } from "../races/deployment.js";
@@ -9,7 +9,7 @@ import { LargeWorld, usedBy } from "./largeWorld.js";
 
 const deployment = await deploymentOf([]);
 /** In place of all that makes such a row so large: `fatSessions.test.ts` holds that none is larger. */
-const FILLER = "c".repeat(HOLDER_MAX_BYTES);
+const FILLER = "c".repeat(SESSION_MAX_BYTES);
 const query = (path: string, args: object): Call => ({ ...mutation(path, args), kind: "query" });
 
 const world = new LargeWorld(new Transactions(deployment));
@@ -18,18 +18,24 @@ await world.line.enqueue();
 const { now } = world.transactions;
 for (const state of ["active", "idle", "gone"]) {
   const rows = Array.from({ length: 300 }, (_, i) => ({
-    ...{ session: `${state}${i}`, name: "fat", state, lastSeenAt: now, queues: ["tiles"] },
+    ...{ sessionKey: `${state}${i}`, name: "fat", state, lastSeenAt: now, queues: ["tiles"] },
     ...{ expiresAt: now + 5_000, leases: [], n: 1, acknowledged: true },
     reply: { answers: [], cursor: FILLER },
   }));
-  await world.plant("holders", rows);
+  await world.plant("sessions", rows);
 }
 const [job] = world.line.rows("jobs");
 const [token] = world.line.rows("tokens");
 await world.plant(
-  "holders",
+  "sessions",
   Array.from({ length: 300 }, (_, i) => ({
-    ...{ session: `token${i}`, name: "fat", state: "active", lastSeenAt: now, queues: ["tiles"] },
+    ...{
+      sessionKey: `token${i}`,
+      name: "fat",
+      state: "active",
+      lastSeenAt: now,
+      queues: ["tiles"],
+    },
     ...{ token: token!._id, expiresAt: now + 6_000, leases: [], n: 1, acknowledged: true },
     reply: { answers: [], cursor: FILLER },
   })),

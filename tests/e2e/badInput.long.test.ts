@@ -30,7 +30,7 @@ async function refused(call: Promise<unknown>, code: ConveyorErrorCode): Promise
 const claim = (change: object) =>
   app.client.mutation(api.work.claim, {
     token,
-    session: randomUUID(),
+    sessionKey: randomUUID(),
     name: "clumsy",
     n: 1,
     queues: ["sums"],
@@ -90,7 +90,7 @@ test.each([
   ["n", { n: -3 }],
   ["n", { n: Number.POSITIVE_INFINITY }],
   ["queues", { queues: [] }],
-  ["session", { session: "" }],
+  ["session", { sessionKey: "" }],
 ])("a claim with an absurd %s is refused: %j", async (name, change) => {
   expect(await refused(claim(change), "invalidArgument")).toContain(name);
 });
@@ -109,9 +109,9 @@ test("an invented token, a revoked one and one of another deployment have errors
 });
 
 test("a session of one token is not another token's to use", async () => {
-  const session = randomUUID();
-  await claim({ session });
-  await refused(claim({ session, token: await app.token(), n: 2 }), "sessionForbidden");
+  const sessionKey = randomUUID();
+  await claim({ sessionKey });
+  await refused(claim({ sessionKey, token: await app.token(), n: 2 }), "sessionForbidden");
 });
 
 test("nothing that was refused left a job or a lease behind", async () => {

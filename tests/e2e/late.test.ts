@@ -41,30 +41,30 @@ test("a stale lease is answered leaseLost and the rest of its batch stands", asy
   expect(await status(second)).toMatchObject({ result: { square: 4 }, worker: "slow" });
 });
 
-test("a foreign lease is answered leaseLost: only its holder can finish a job", async () => {
-  const holder = new Session(app.url, token, "holder");
+test("a foreign lease is answered leaseLost: only its session can finish a job", async () => {
+  const session = new Session(app.url, token, "session");
   const thief = new Session(app.url, token, "thief");
   const id = await enqueue(5);
-  const [job] = await holder.claimed(1);
+  const [job] = await session.claimed(1);
   await thief.claim(1);
   const stolen = await thief.complete([{ id, attempt: job!.attempt, outcome: squared(0) }]);
   expect(stolen.answers[0]?.answer).toBe("leaseLost");
-  expect(await status(id)).toMatchObject({ status: "running", worker: "holder" });
-  await holder.complete([{ id, attempt: job!.attempt, outcome: squared(25) }]);
+  expect(await status(id)).toMatchObject({ status: "running", worker: "session" });
+  await session.complete([{ id, attempt: job!.attempt, outcome: squared(25) }]);
   expect(await status(id)).toMatchObject({ status: "succeeded", result: { square: 25 } });
 });
 
 test("a repeated call returns the first reply: nothing is claimed twice, no outcome is lost", async () => {
-  const session = new Session(app.url, token, "repeater");
+  const sessionKey = new Session(app.url, token, "repeater");
   const id = await enqueue(3);
-  const jobs = await session.claimed(4);
+  const jobs = await sessionKey.claimed(4);
   expect(jobs.map((job) => job.id)).toEqual([id]);
   await enqueue(4);
-  expect((await session.claim(4, session.n)).jobs).toEqual(jobs);
+  expect((await sessionKey.claim(4, sessionKey.n)).jobs).toEqual(jobs);
 
   const finished = [{ id, attempt: 1, outcome: squared(9) }];
-  const reply = await session.complete(finished);
+  const reply = await sessionKey.complete(finished);
   expect(reply.answers[0]?.answer).toBe("ok");
-  expect(await session.complete(finished, session.n)).toEqual(reply);
-  expect((await session.complete(finished)).answers[0]?.answer).toBe("recorded");
+  expect(await sessionKey.complete(finished, sessionKey.n)).toEqual(reply);
+  expect((await sessionKey.complete(finished)).answers[0]?.answer).toBe("recorded");
 });

@@ -23,7 +23,7 @@ interface Held {
   n: number;
 }
 
-interface HolderRow extends Row {
+interface SessionRow extends Row {
   state: string;
   generation?: number;
   runsIn?: string;
@@ -32,10 +32,10 @@ interface HolderRow extends Row {
   leases: Held[];
 }
 
-/** The rows of lanes, each with fields of its holder's row. */
+/** The rows of lanes, each with fields of its session's row. */
 export interface LaneRow extends Row {
   queue: string;
-  holder: string;
+  session: string;
   cap: number;
   under?: number;
   state: "awake" | "asleep";
@@ -54,14 +54,14 @@ export const HANDLER = {
 
 export function lanesOf(line: Line): LaneRow[] {
   return line.rows("lanes").map((row): LaneRow => {
-    const { state, generation = 0, runsIn, sweep } = holderOf(line, row);
+    const { state, generation = 0, runsIn, sweep } = sessionOf(line, row);
     const of = { state: state === "active" ? "awake" : "asleep", generation, runsIn, sweep };
     return { ...row, ...of } as LaneRow;
   });
 }
 
-export function holderOf(line: Line, lane: Row): HolderRow {
-  return line.rows("holders").find(({ _id }) => _id === lane["holder"]) as HolderRow;
+export function sessionOf(line: Line, lane: Row): SessionRow {
+  return line.rows("sessions").find(({ _id }) => _id === lane["session"]) as SessionRow;
 }
 
 /** The latest lane that was started, of the first queue or another. */
@@ -115,9 +115,9 @@ function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): Pr
   const beside = lanesIn(line, process).filter(({ _id }) => _id !== lane._id);
   // It has heard of the lanes that have made a call.
   const known = beside.filter((other) => handOverOf(line, other) === undefined);
-  const { leases, n } = holderOf(line, lane);
+  const { leases, n } = sessionOf(line, lane);
   const own = leases.length - ended;
-  const running = known.reduce((sum, other) => sum + holderOf(line, other).leases.length, own);
+  const running = known.reduce((sum, other) => sum + sessionOf(line, other).leases.length, own);
   const left = Math.max(0, placesOf(line, process) - running);
   const brought = leases.filter((held) => held.n === n).length;
   const places = Math.min(left, 2 * Math.max(brought, ended) + 2);
@@ -164,15 +164,15 @@ export function steps(
   { ends = Infinity, looks = 0, ...said }: Said = {},
 ): Call {
   const lane = lanesOf(line).find(({ _id }) => _id === row._id)!;
-  const holder = holderOf(line, lane);
-  const finished = holder.leases.slice(0, ends).map(({ id, attempt }): Finished => ({
+  const session = sessionOf(line, lane);
+  const finished = session.leases.slice(0, ends).map(({ id, attempt }): Finished => ({
     id,
     attempt,
     outcome: { kind: "succeeded", result: 1 },
   }));
   const process = processOf(line, lane);
   const handOver = handOverOf(line, lane);
-  const n = holder.n + 1;
+  const n = session.n + 1;
   return mutation("push/laneStep:stepLane", {
     ...{
       lane: lane._id,

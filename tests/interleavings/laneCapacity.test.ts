@@ -11,7 +11,7 @@ import {
   awakeLane,
   goes,
   guard,
-  holderOf,
+  sessionOf,
   lanesOf,
   loses,
   named,
@@ -90,7 +90,7 @@ async function dayLater(rolls: number): Promise<Line> {
   }
   const lanes = lanesOf(line);
   expect(lanes).toHaveLength(3);
-  const isFirst = (lane: LaneRow) => holderOf(line, lane)["session"] === "lane:tiles:0";
+  const isFirst = (lane: LaneRow) => sessionOf(line, lane)["sessionKey"] === "lane:tiles:0";
   for (const lane of lanes.filter((one) => !isFirst(one))) await goes(line, lane);
   await guardRests(line);
   await line.pass(8 * MINUTE_MS);
@@ -109,7 +109,7 @@ async function guardRests(line: Line): Promise<void> {
     await goes(line, guard(line), { ends: 0, looks });
 }
 
-const sessionsOf = (line: Line) => line.rows("holders").map((row) => row["session"] as string);
+const sessionsOf = (line: Line) => line.rows("sessions").map((row) => row["sessionKey"] as string);
 
 test("a lane that comes after older ones were forgotten has a number of its own", async () => {
   const last = "lane:tiles:2";
@@ -200,8 +200,8 @@ test("a lane that fetches a large payload takes nothing besides: one answer carr
   });
 });
 
-const heldBy = (line: Line, { holder }: Row) =>
-  line.rows("holders").find(({ _id }) => _id === holder)!["leases"] as unknown[];
+const heldBy = (line: Line, { session }: Row) =>
+  line.rows("sessions").find(({ _id }) => _id === session)!["leases"] as unknown[];
 
 /** A lane's first call, where its jobs were not carried to it: it has not received its start's claim. */
 function fetches(line: Line, lane: Row): Call {

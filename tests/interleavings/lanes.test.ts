@@ -284,7 +284,7 @@ test("a scan in vain writes nothing, until the lane has to show that it lives", 
   await line.enqueue(2);
   await line.pass(0);
   const lane = guard(line);
-  const written = () => [line.rows("holders"), line.rows("lanes"), line.rows("gates")];
+  const written = () => [line.rows("sessions"), line.rows("lanes"), line.rows("gates")];
   // It gives itself the room for its scan.
   await line.do(steps(line, lane, { ends: 0 }));
   const before = written();

@@ -136,8 +136,8 @@ export class Line {
   }
 
   /** The subscription of a session's worker: requests to end jobs. */
-  cancellations(session: string): Call {
-    return { ...mutation("lib:cancellations", { token: this.token, session }), kind: "query" };
+  cancellations(sessionKey: string): Call {
+    return { ...mutation("lib:cancellations", { token: this.token, sessionKey }), kind: "query" };
   }
 
   cancels(id: string): Call {

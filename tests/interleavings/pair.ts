@@ -177,7 +177,7 @@ async function checkRest(line: Line): Promise<void> {
   await checkTables(line.point.begin());
   const stuck = line.rows("jobs").filter(({ status }) => OPEN.has(status));
   must(stuck.length === 0, `a ${String(stuck[0]?.status)} job is stuck`);
-  const sessions = line.rows("holders");
+  const sessions = line.rows("sessions");
   const left = line
     .rows("timers")
     .filter((timer) => !KEPT_TIMERS.has(timer["kind"]) && !onlyForgets(timer, sessions, line.now));

@@ -60,7 +60,7 @@ export class Worker {
   }
 
   #session() {
-    return { token: this.line.token, session: `session-${this.name}` };
+    return { token: this.line.token, sessionKey: `session-${this.name}` };
   }
 
   #request(max: number, queues = [this.line.queue]) {

@@ -59,7 +59,7 @@ export function followClaim(
     const job = model.find(reply.id);
     expect(job !== undefined && !job.isDeleted, "a claim gets jobs that are there", reply);
     expect(!model.isPaused, "no claim takes from a paused queue", reply);
-    // Taken over from a holder with leases that are over.
+    // Taken over from a session with leases that are over.
     if (job.status === "running") {
       expect(endLease(model, job, now), "a job has one lease at most", { job, reply });
     }
@@ -123,7 +123,9 @@ function judgeLeft(model: Model, session: Session, job: Job, took: Took, now: nu
 
 /** A preference only: while another worker serves the queue, and not for long. */
 function isAvoided(model: Model, session: Session, job: Job, now: number): boolean {
-  const others = model.sessions.some(({ n, session: other }) => n > 0 && other !== session.session);
+  const others = model.sessions.some(
+    ({ n, sessionKey: other }) => n > 0 && other !== session.sessionKey,
+  );
   return others && job.failedBy.has(session.name) && now - job.pendingSince <= AVOID_MS + 1;
 }
 

@@ -90,7 +90,7 @@ function goOn(model: Model, job: Job, row: Doc<"jobs">, now: number): boolean {
   return true;
 }
 
-/** Ends a lease that is over: it ran too long, or its holder vanished. `row`: the job's row after that, where it is known. */
+/** Ends a lease that is over: it ran too long, or its session vanished. `row`: the job's row after that, where it is known. */
 export function endLease(
   model: Model,
   job: Job,
@@ -160,7 +160,7 @@ function compare(model: Model, job: Job, row: Doc<"jobs">, lastSeq: bigint): voi
   if (job.status === "pending") compareBand(job, row);
   if (job.status === "running") {
     const { session } = leaseOf(model, job);
-    expect(row.worker === session.name, "the holder is right", about);
+    expect(row.worker === session.name, "the session is right", about);
   }
   if (!isActive(job.status)) expect(row.finishedAt !== undefined, "when it ended", about);
 }
@@ -177,7 +177,7 @@ function compareBand(job: Job, row: Doc<"jobs">): void {
 }
 
 function compareSession(model: Model, session: Session, seen: Seen, now: number): void {
-  const row = seen.holders.find((holder) => holder.session === session.session);
+  const row = seen.sessions.find((one) => one.sessionKey === session.sessionKey);
   if (row === undefined)
     return expect(session.leases.length === 0, "a session with leases has a row", session);
   const isThere = ({ id, attempt }: { id: string; attempt: number }) =>
@@ -192,7 +192,7 @@ function compareSession(model: Model, session: Session, seen: Seen, now: number)
   expect(row.leases.length === session.leases.length, "as many leases as the model", about);
   expect(session.leases.every(isThere), "the very leases", about);
   session.deadlineAt = model.deadlineOf(session);
-  const asked = seen.cancels.filter((cancel) => cancel.session === session.session);
+  const asked = seen.cancels.filter((cancel) => cancel.sessionKey === session.sessionKey);
   const ids = (list: { id: string }[]) =>
     list
       .map(({ id }) => id)

@@ -19,7 +19,7 @@ export interface Job {
   failures: number;
   resets: number;
   releases: number;
-  /** Releases of leases that their holder never learnt of. */
+  /** Releases of leases that their session never learnt of. */
   unacknowledged: number;
   rounds: number;
   paused: boolean;
@@ -34,7 +34,7 @@ export interface Job {
   seq: bigint;
   createdAt: number;
   pendingSince: number;
-  session: string | undefined;
+  sessionKey: string | undefined;
   failedBy: Set<string>;
   /** Attempts that are over, with the session that reported their end, if any did. */
   over: Map<number, string | null>;
@@ -51,16 +51,16 @@ export interface Lease {
   attempt: number;
   /** The call that took it. */
   n: number;
-  /** How long its holder may be silent. */
+  /** How long its session may be silent. */
   lastsMs: number;
   timeoutAt: number | undefined;
-  /** Its holder was asked to end it. */
+  /** Its session was asked to end it. */
   isAsked: boolean;
 }
 
 export interface Session {
   readonly name: string;
-  readonly session: string;
+  readonly sessionKey: string;
   /** Of its last call; 0 before the first. */
   n: number;
   lastSeenAt: number;

@@ -111,7 +111,7 @@ export class Model {
       waits: "start",
       // Without an attempt it goes before all jobs with one.
       isFirst: this.isCircular,
-      ...{ seq: 0n, createdAt: 0, pendingSince: now, session: undefined },
+      ...{ seq: 0n, createdAt: 0, pendingSince: now, sessionKey: undefined },
       ...{
         failedBy: new Set<string>(),
         over: new Map<number, string | null>(),
@@ -159,7 +159,7 @@ export class Model {
   claim(job: Job, by: Session, now: number): void {
     this.walk(job, "claim");
     job.attempt += 1;
-    job.session = by.session;
+    job.sessionKey = by.sessionKey;
     const { leaseMs, timeoutMs } = this.rulesOf(job);
     by.leases.push({
       ...{ id: job.id, attempt: job.attempt, n: by.n },
@@ -195,7 +195,7 @@ export class Model {
 
   /** `at`: the time of the failure, as exactly as is known. `by`: the session that reported it. */
   fail(job: Job, failure: Failure, at: Span, by: string | null): void {
-    const name = this.sessions.find(({ session }) => session === job.session)?.name;
+    const name = this.sessions.find(({ sessionKey }) => sessionKey === job.sessionKey)?.name;
     const fatal = failure.retryable === false;
     const failures = job.failures + 1;
     if (name !== undefined) job.failedBy.add(name);
@@ -257,7 +257,7 @@ export class Model {
     this.end(job);
   }
 
-  /** Its holder vanished. */
+  /** Its session vanished. */
   lose(job: Job, isUnknown: boolean, now: number): void {
     if (job.cancelRequested) return this.stop(job, null);
     const { maxResets } = this.rulesOf(job);
@@ -340,7 +340,7 @@ export class Model {
       session.leases = session.leases.filter(({ id }) => id !== job.id);
     }
     job.over.set(job.attempt, by);
-    job.session = undefined;
+    job.sessionKey = undefined;
   }
 
   private end(job: Job): void {

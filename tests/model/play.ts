@@ -60,10 +60,10 @@ async function expectRest(world: World, pair: Pair): Promise<void> {
   // Keys kept for a window go with the purge.
   const keys = seen.keys.filter(({ until }) => until === undefined);
   expect(keys.length === 0, "no key is left", keys);
-  const held = seen.holders.filter(({ leases }) => leases.length > 0);
+  const held = seen.sessions.filter(({ leases }) => leases.length > 0);
   expect(held.length === 0, "no session has a lease", held);
   const timers = (await world.all("timers")).filter(
-    (timer) => timer.kind !== "purge" && !onlyForgets(timer, seen.holders, Date.now()),
+    (timer) => timer.kind !== "purge" && !onlyForgets(timer, seen.sessions, Date.now()),
   );
   expect(timers.length === 0, "no timer is left but the purge's", timers);
 }

@@ -37,11 +37,11 @@ export class WorkerSide {
 
   begin(name: string): Session {
     const session = {
-      ...{ name, session: `${name}-${this.model.sessions.length}`, n: 0, lastSeenAt: 0 },
+      ...{ name, sessionKey: `${name}-${this.model.sessions.length}`, n: 0, lastSeenAt: 0 },
       ...{ leases: [], acknowledged: true, deadlineAt: Infinity },
     };
     this.model.sessions.push(session);
-    this.workers.set(session, new Worker(this.world, name, session.session));
+    this.workers.set(session, new Worker(this.world, name, session.sessionKey));
     return session;
   }
 
@@ -94,7 +94,7 @@ export class WorkerSide {
     const finished = this.finishedBy(session, ends);
     if (finished.length === 0) return;
     const { token } = this.world;
-    const args = { token, session: session.session, finished };
+    const args = { token, sessionKey: session.sessionKey, finished };
     const { answers } = await this.world.t.mutation(api.lib.takeBack, args);
     await this.recordAll(session, finished, answers);
     this.model.renew(session, Date.now());
@@ -159,7 +159,8 @@ export class WorkerSide {
       const by = job.over.get(attempt);
       const about = { finished, answer, job };
       expect(answer !== "ok", "a stale word moves nothing", about);
-      if (answer === "recorded") expect(by === session.session, "recorded is its own word", about);
+      if (answer === "recorded")
+        expect(by === session.sessionKey, "recorded is its own word", about);
       const isCanceled = job.status === "canceled" || job.stopped.has(attempt);
       if (answer === "canceled") expect(isCanceled, "canceled is canceled", about);
       return;
@@ -188,8 +189,8 @@ export class WorkerSide {
         return this.end(session, job, { ...leaseOf(job), outcome: REFUSED }, ids);
       }
     }
-    if (isReplaced) model.stop(job, session.session);
-    else this.walk(job, outcome, session.session, now);
+    if (isReplaced) model.stop(job, session.sessionKey);
+    else this.walk(job, outcome, session.sessionKey, now);
     // One by one: which of them has a key depends on the ones before.
     for (const one of jobs) {
       const id = ids.get(one.payload as number);
@@ -242,7 +243,7 @@ export class WorkerSide {
     const now = Date.now();
     const named = session.leases.filter((_, i) => ((names >> (i % 4)) & 1) === 1);
     const foreign = model.there
-      .filter(({ session: other }) => other !== session.session)
+      .filter(({ sessionKey: other }) => other !== session.sessionKey)
       .slice(0, 2);
     const leases = [...named, ...foreign];
     const answers = await this.workers.get(session)!.heartbeat(leases.map(leaseOf));

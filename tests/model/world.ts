@@ -5,7 +5,7 @@ import type { World } from "../../src/component/setup.test.js";
 
 export interface Seen {
   jobs: Doc<"jobs">[];
-  holders: Doc<"holders">[];
+  sessions: Doc<"sessions">[];
   keys: Doc<"keys">[];
   cancels: Doc<"cancels">[];
   told: { id: string; status: string; attempt: number }[];
@@ -17,7 +17,7 @@ async function look(world: World): Promise<Seen> {
   await world.t.run(async (ctx) => {
     seen = {
       jobs: await ctx.db.query("jobs").collect(),
-      holders: await ctx.db.query("holders").collect(),
+      sessions: await ctx.db.query("sessions").collect(),
       keys: await ctx.db.query("keys").collect(),
       cancels: await ctx.db.query("cancels").collect(),
       told: await ctx.db.query("told").collect(),

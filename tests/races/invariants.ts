@@ -22,13 +22,13 @@ export interface Job {
   queue: string;
   status: string;
   attempt: number;
-  holder?: string;
+  session?: string;
   order: number;
   shard: number;
   seq: bigint;
   _creationTime: number;
 }
-export interface Holder {
+export interface Session {
   _id: string;
   state: string;
   expiresAt: number;
@@ -83,9 +83,9 @@ export async function checkTables(state: Transaction): Promise<void> {
   const read = async <T>(table: string, namespace = COMPONENT) =>
     (await rowsOf(state, namespace, table)) as unknown as T[];
   const jobs = await read<Job>("jobs");
-  const holders = await read<Holder>("holders");
-  checkLeases(jobs, holders);
-  if (holders.some((holder) => holder.leases.length > 0)) {
+  const sessions = await read<Session>("sessions");
+  checkLeases(jobs, sessions);
+  if (sessions.some((session) => session.leases.length > 0)) {
     // A sweep that has more to do goes on under the same timer, and leaves its row as it is.
     const timers = (await read<Timer>("timers")).filter(({ kind }) => kind === "janitor");
     const scheduled = await readScheduled(read);
@@ -93,7 +93,7 @@ export async function checkTables(state: Transaction): Promise<void> {
       scheduled.some(({ args, state: { kind } }) => args?.timer === _id && kind === "pending"),
     );
     const ends = Math.min(
-      ...holders.filter(({ state }) => state === "active").map(({ expiresAt }) => expiresAt),
+      ...sessions.filter(({ state }) => state === "active").map(({ expiresAt }) => expiresAt),
     );
     must(armed.length > 0, "leased without a timer");
     must(
@@ -105,7 +105,7 @@ export async function checkTables(state: Transaction): Promise<void> {
   const told = await read<Told>("told", "");
   const owed = await read<Told>("callbacks");
   for (const job of jobs) checkTold(job, told, owed);
-  await checkLanes(read, jobs, holders);
+  await checkLanes(read, jobs, sessions);
   const cursors = await read<Published>("cursors");
   for (const { queue, bounds, floor } of cursors) {
     checkBounds("published", queue, bounds, jobs);
@@ -154,19 +154,19 @@ async function checkAlarms(read: Read, jobs: readonly Job[]): Promise<void> {
 }
 
 /**
- * Running if and only if it stands in the leases of its holder, with that attempt; and nowhere else. An attempt that has ended
+ * Running if and only if it stands in the leases of its session, with that attempt; and nowhere else. An attempt that has ended
  * apart stands in its lane's until the lane reports that.
  */
-function checkLeases(jobs: readonly Job[], holders: readonly Holder[]): void {
-  const leases = holders.flatMap(({ _id, leases, lane }) =>
-    leases.map((lease) => ({ ...lease, holder: _id, isLanes: lane !== undefined })),
+function checkLeases(jobs: readonly Job[], sessions: readonly Session[]): void {
+  const leases = sessions.flatMap(({ _id, leases, lane }) =>
+    leases.map((lease) => ({ ...lease, session: _id, isLanes: lane !== undefined })),
   );
-  for (const { _id, status, attempt, holder } of jobs) {
+  for (const { _id, status, attempt, session } of jobs) {
     const isOver = (one: (typeof leases)[number]) =>
       one.isLanes && (status !== "running" || one.attempt < attempt);
     const own = leases.filter((one) => one.id === _id && !isOver(one));
     must(own.length <= 1, "two attempts hold one job");
-    const stands = own[0]?.holder === holder && own[0]?.attempt === attempt;
+    const stands = own[0]?.session === session && own[0]?.attempt === attempt;
     if (status === "running") must(own.length === 1 && stands, "running, in no lease");
     else must(own.length === 0, "leased, and not running");
   }
@@ -244,7 +244,7 @@ function checkLooks({ looks, stage: { commits } }: World): void {
 export async function checkEnd(world: World): Promise<void> {
   await world.call("", "app:mend");
   await atRest(world);
-  const collector = world.session("collector");
+  const collector = world.sessionKey("collector");
   // Longer than a claimer waits before it takes from foreign shards.
   await world.sleep(1_000);
   for (let tries = 0; tries < COLLECTOR_TRIES; tries += 1) {
@@ -257,7 +257,7 @@ export async function checkEnd(world: World): Promise<void> {
   const jobs = await world.rows("jobs");
   const open = jobs.filter(({ status }) => ["pending", "running"].includes(status as string));
   must(open.length === 0, "a job is stuck");
-  const sessions = await world.rows("holders");
+  const sessions = await world.rows("sessions");
   const now = world.stage.clock.now();
   const left = (await world.rows("timers")).filter(
     (timer) => !KEPT_TIMERS.has(timer["kind"]) && !onlyForgets(timer, sessions, now),

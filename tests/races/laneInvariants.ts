@@ -3,13 +3,13 @@
  * and the slots and places of the mount.
  */
 import { limitsOf, placesLeft } from "../../src/shared/index.js";
-import type { Holder, Job, Read, Scheduled } from "./invariants.js";
+import type { Session, Job, Read, Scheduled } from "./invariants.js";
 import { must } from "./world.js";
 
 interface LaneRow {
   _id: string;
   queue: string;
-  holder: string;
+  session: string;
   cap: number;
 }
 interface QueueRow {
@@ -31,12 +31,12 @@ interface HandOver {
 export async function checkLanes(
   read: Read,
   jobs: readonly Job[],
-  holders: readonly Holder[],
+  sessions: readonly Session[],
 ): Promise<void> {
   const lanes = await read<LaneRow>("lanes");
-  await checkCaps(read, lanes, jobs, holders);
-  await checkGates(read, lanes, holders);
-  await checkProcesses(read, lanes, holders);
+  await checkCaps(read, lanes, jobs, sessions);
+  await checkGates(read, lanes, sessions);
+  await checkProcesses(read, lanes, sessions);
 }
 
 /** No more jobs are leased inside Convex than may be, whichever wake starts lanes. */
@@ -44,7 +44,7 @@ async function checkCaps(
   read: Read,
   lanes: readonly LaneRow[],
   jobs: readonly Job[],
-  holders: readonly Holder[],
+  sessions: readonly Session[],
 ): Promise<void> {
   for (const { name, config, overrides } of await read<QueueRow>("queues")) {
     const own = lanes.filter(({ queue }) => queue === name);
@@ -56,8 +56,8 @@ async function checkCaps(
     const running = jobs.filter(({ queue, status }) => queue === name && status === "running");
     must(running.length <= max, "more run than maxParallelism");
   }
-  for (const { holder, cap } of lanes) {
-    const { state, leases } = holders.find(({ _id }) => _id === holder)!;
+  for (const { session, cap } of lanes) {
+    const { state, leases } = sessions.find(({ _id }) => _id === session)!;
     must(leases.length <= cap, "a lane runs more than its cap");
     must(state === "active" || cap <= 1, "a lane sleeps, and keeps more room than a spare");
   }
@@ -67,7 +67,7 @@ async function checkCaps(
 async function checkGates(
   read: Read,
   lanes: readonly LaneRow[],
-  holders: readonly Holder[],
+  sessions: readonly Session[],
 ): Promise<void> {
   const doors = await read<{ queue: string; open: boolean }>("doors");
   const gates = await read<{ queue: string; state: string; guard?: string }>("gates");
@@ -78,8 +78,8 @@ async function checkGates(
       `a ${state} gate, and the door is ${isOpen ? "" : "not "}open`,
     );
     if (guard === undefined) continue;
-    const { holder } = lanes.find(({ _id }) => _id === guard)!;
-    const isAwake = holders.find(({ _id }) => _id === holder)!.state === "active";
+    const { session } = lanes.find(({ _id }) => _id === guard)!;
+    const isAwake = sessions.find(({ _id }) => _id === session)!.state === "active";
     must(isAwake, "a lane guards, and sleeps");
   }
 }
@@ -91,7 +91,7 @@ const LIMITS = limitsOf("s16");
 async function checkProcesses(
   read: Read,
   lanes: readonly LaneRow[],
-  holders: readonly Holder[],
+  sessions: readonly Session[],
 ): Promise<void> {
   const processes = await read<ProcessRow>("processes");
   const stateOf = (id: string) => processes.find(({ _id }) => _id === id)?.state;
@@ -109,14 +109,14 @@ async function checkProcesses(
   const handOvers = await read<HandOver>("handOvers");
   for (const { process } of handOvers)
     must(stateOf(process) === "receiving", "a lane was handed to a process that does not receive");
-  await checkRunsIn(read, { processes, handOvers, lanes, holders });
+  await checkRunsIn(read, { processes, handOvers, lanes, sessions });
 }
 
 interface Rows {
   processes: readonly ProcessRow[];
   handOvers: readonly HandOver[];
   lanes: readonly LaneRow[];
-  holders: readonly Holder[];
+  sessions: readonly Session[];
 }
 
 /**
@@ -124,7 +124,7 @@ interface Rows {
  */
 async function checkRunsIn(
   read: Read,
-  { processes, handOvers, lanes, holders }: Rows,
+  { processes, handOvers, lanes, sessions }: Rows,
 ): Promise<void> {
   const scheduled = await read<Scheduled>("_scheduled_functions");
   const isThere = (id: string | undefined) =>
@@ -134,9 +134,9 @@ async function checkRunsIn(
         target.path === "push/laneAction:laneProcess" &&
         (kind === "pending" || kind === "inProgress"),
     );
-  const holderOf = (lane: LaneRow) => holders.find(({ _id }) => _id === lane.holder)!;
+  const sessionOf = (lane: LaneRow) => sessions.find(({ _id }) => _id === lane.session)!;
   for (const lane of lanes) {
-    const { state, runsIn } = holderOf(lane);
+    const { state, runsIn } = sessionOf(lane);
     if (state !== "active" || !isThere(runsIn)) continue;
     const isProcess = processes.some((one) => one.state !== "free" && one.scheduledId === runsIn);
     must(isProcess, "a lane is awake, and its process has ended");
@@ -145,7 +145,7 @@ async function checkRunsIn(
     const scheduledId = processes.find(({ _id }) => _id === process)?.scheduledId;
     const lane = lanes.find(({ _id }) => _id === start.lane);
     must(
-      lane === undefined || !isThere(scheduledId) || holderOf(lane).runsIn === scheduledId,
+      lane === undefined || !isThere(scheduledId) || sessionOf(lane).runsIn === scheduledId,
       "a lane was handed to a process in which it does not run",
     );
   }

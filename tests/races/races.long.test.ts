@@ -30,7 +30,7 @@ interface Control {
 
 const CONTROLS: readonly Control[] = [
   {
-    without: "the real read of the active holders before the last timer goes",
+    without: "the real read of the active sessions before the last timer goes",
     pair: "claim and the sweep that disarms",
     finds: /^leased without a timer$/,
     replace: [
@@ -59,10 +59,10 @@ const CONTROLS: readonly Control[] = [
     ],
   },
   {
-    without: "the second check whether the holder has expired",
-    pair: "beat and the sweep that expires its holder",
+    without: "the second check whether the session has expired",
+    pair: "beat and the sweep that expires its session",
     finds: /^a renewed lease was ended$/,
-    replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
+    replace: [{ file: "tend/lostLeases.ts", text: " || session.expiresAt >= now", by: "" }],
   },
   {
     without: "fencing by attempt",
@@ -71,8 +71,8 @@ const CONTROLS: readonly Control[] = [
     replace: [
       {
         file: "rows/sessions.ts",
-        text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
-        by: "return holder.leases.find((lease) => lease.id === id);",
+        text: "return session.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
+        by: "return session.leases.find((lease) => lease.id === id);",
       },
     ],
   },
@@ -125,8 +125,8 @@ test.each(CONTROLS)("control: without $without, a seed finds it", async (control
 
 /** Two transactions that write over each other: the violations of the pairs when neither has to retry. */
 const UNVALIDATED: readonly PairName[] = [
-  "beat and the sweep that expires its holder",
-  "complete and the sweep that expires its holder",
+  "beat and the sweep that expires its session",
+  "complete and the sweep that expires its session",
   "claim and claim of the same jobs",
   "claim and cancel",
   "retry and retry",

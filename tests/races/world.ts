@@ -104,7 +104,7 @@ export class World {
     this.looks.push({ hasWork: result.value === true, ts: result.ts, reads: result.reads });
   }
 
-  session(name: string): Session {
+  sessionKey(name: string): Session {
     return new Session(this, name);
   }
 
@@ -169,7 +169,7 @@ export class Session {
   }
 
   #identity() {
-    return { token: this.world.token, session: `session-${this.name}` };
+    return { token: this.world.token, sessionKey: `session-${this.name}` };
   }
 
   #next(): number {

@@ -23,19 +23,19 @@ async function newApp() {
   const t = convexTest(schemas["./schema.ts"] as SchemaDefinition<any, any>, modules);
   conveyor.register(t);
   const { id: tokenId, token } = await t.mutation(anyApi.tokens!.create!, { name: "worker" });
-  const session = { token, session: "s-1" };
+  const sessionKey = { token, sessionKey: "s-1" };
   let n = 0;
   const claim = async (queue: string, conditions: object = {}): Promise<Claimed[]> => {
-    const args = { ...session, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
+    const args = { ...sessionKey, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
     return (await t.mutation(anyApi.workers!.claim!, args)).jobs;
   };
   const complete = async ({ id, attempt, queue }: Claimed, outcome: object, also: object = {}) => {
     const finished = [{ id, attempt, queue, outcome, ...also }];
-    const args = { ...session, n: ++n, finished };
+    const args = { ...sessionKey, n: ++n, finished };
     return (await t.mutation(anyApi.workers!.complete!, args)).answers[0].answer as string;
   };
   const report = async (args: object) =>
-    await t.mutation(anyApi.workers!.report!, { ...session, ...args });
+    await t.mutation(anyApi.workers!.report!, { ...sessionKey, ...args });
   const time = {
     advance: (ms: number) => vi.advanceTimersByTime(ms),
     stepMs: 1_000,

@@ -175,7 +175,7 @@ test("the README's test passes, and its functions do as it says", () => {
 }, 60_000);
 
 /** The commands of the README's console block, each with its output. */
-function session(): { args: string[]; prints: unknown }[] {
+function sessionKey(): { args: string[]; prints: unknown }[] {
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
   const [, block] = /```console\n([\s\S]*?)```/.exec(readme)!;
   return block!.split(/^\$ npx convex /m).flatMap((text) => {
@@ -191,7 +191,7 @@ const timeless = (printed: unknown): unknown =>
   JSON.parse(JSON.stringify(printed).replaceAll(/17\d{11}/g, "0"));
 
 test("the README's first job prints in a terminal the README's output", async () => {
-  const [enqueue, ...looks] = session();
+  const [enqueue, ...looks] = sessionKey();
   expect(looks).toHaveLength(2);
   const id = JSON.parse(await convex(app, enqueue!.args, backend)) as string;
   const status = () =>

@@ -127,7 +127,7 @@ async function call(simulation: Simulation, what: string, args: object = {}): Pr
   }
 }
 
-/** They end as programs do on SIGTERM; their unfinished jobs have no holder any more. */
+/** They end as programs do on SIGTERM; their unfinished jobs have no session any more. */
 async function stopWorkers(simulation: Simulation): Promise<void> {
   for (const program of simulation.programs.values()) program.signal("SIGTERM");
   await simulation.goTo(simulation.now() + 5_000);

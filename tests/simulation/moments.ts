@@ -43,7 +43,7 @@ export function atLease(
   if (times === 0) return act();
   const soon = () => void simulation.world.clock.timer(SOON_MS, act);
   const isIts = ({ table, after }: Change) =>
-    table === "holders" && after?.["name"] === worker && after?.["leases"].length > 0;
+    table === "sessions" && after?.["name"] === worker && after?.["leases"].length > 0;
   atCommit(simulation, times, soon, isIts);
 }
 

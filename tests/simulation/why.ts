@@ -4,7 +4,7 @@ import type { Simulation } from "./simulation.js";
 
 export function why(simulation: Simulation, job: Row): string {
   const { tables, now, world } = simulation;
-  const { queue, status, order, attempt, holder, paused } = job;
+  const { queue, status, order, attempt, session, paused } = job;
   const said = [
     `job ${simulation.nameOf(job._id)} is still ${status as string} after attempt ${attempt as number}`,
   ];
@@ -13,12 +13,12 @@ export function why(simulation: Simulation, job: Row): string {
   const config = tables.all("queues").find(({ name }) => name === queue);
   if (config?.["pausedAt"] !== undefined) said.push("its queue is paused");
   if (config?.["overrides"]?.maxParallelism === 0) said.push("its queue may run nothing");
-  if (holder !== undefined && status === "running") {
-    const row = tables.get("holders", holder as string);
+  if (session !== undefined && status === "running") {
+    const row = tables.get("sessions", session as string);
     said.push(
       row === undefined
-        ? "its holder is gone"
-        : `its holder ${row["name"] as string} is ${row["state"] as string}, looked after ${ago(world.now() - (row["expiresAt"] as number))}`,
+        ? "its session is gone"
+        : `its session ${row["name"] as string} is ${row["state"] as string}, looked after ${ago(world.now() - (row["expiresAt"] as number))}`,
     );
   }
   for (const gate of tables.all("gates").filter((one) => one["queue"] === queue)) {
@@ -28,7 +28,7 @@ export function why(simulation: Simulation, job: Row): string {
     said.push(`the door is ${door["open"] === true ? "open" : "shut"}`);
   }
   for (const lane of tables.all("lanes").filter((one) => one["queue"] === queue)) {
-    const state = tables.get("holders", lane["holder"] as string)?.["state"] as string;
+    const state = tables.get("sessions", lane["session"] as string)?.["state"] as string;
     said.push(`a lane is ${state} with a cap of ${lane["cap"] as number}`);
   }
   for (const timer of tables.all("timers")) {

@@ -1,5 +1,5 @@
 /** The rule of all worlds at rest for a sweep that stays armed: it comes for sessions that are over, a day later. */
-import { HOLDER_RETENTION_MS, JANITOR_FORGET_REST_MS } from "../../src/shared/index.js";
+import { SESSION_RETENTION_MS, JANITOR_FORGET_REST_MS } from "../../src/shared/index.js";
 
 /** Later than any lease of a test ends, and sooner than a session is forgotten. */
 const LATER_MS = 60 * 60_000;
@@ -15,7 +15,7 @@ export function onlyForgets(
 ): boolean {
   if (kind !== "janitor" || Number(dueAt) <= now + LATER_MS) return false;
   const latest = Math.max(...sessions.map(({ lastSeenAt }) => Number(lastSeenAt)));
-  return Number(dueAt) <= latest + HOLDER_RETENTION_MS + JANITOR_FORGET_REST_MS;
+  return Number(dueAt) <= latest + SESSION_RETENTION_MS + JANITOR_FORGET_REST_MS;
 }
 
 interface Fields {

@@ -138,7 +138,7 @@ class CursorWorker {
     private readonly name: string,
     private readonly queue: "races" | "sums" = "races",
   ) {
-    this.#session = { token: app.token, session: name };
+    this.#session = { token: app.token, sessionKey: name };
   }
 
   /** Reports the held jobs, and claims. */

@@ -32,7 +32,7 @@ export class Session {
   claim(max: number, n = ++this.n) {
     return this.client.mutation(api.work.claim, {
       token: this.token,
-      session: this.id,
+      sessionKey: this.id,
       name: this.name,
       n,
       queues: [this.queue],
@@ -69,7 +69,7 @@ export class Session {
   complete(finished: { id: string; attempt: number; outcome: Outcome }[], n = ++this.n) {
     return this.client.mutation(api.work.complete, {
       token: this.token,
-      session: this.id,
+      sessionKey: this.id,
       n,
       finished,
     });
@@ -78,15 +78,15 @@ export class Session {
   beat(leases: { id: string; attempt: number }[]) {
     return this.client.mutation(api.work.heartbeat, {
       token: this.token,
-      session: this.id,
+      sessionKey: this.id,
       leases,
     });
   }
 
-  report(said: Omit<FunctionArgs<typeof api.work.report>, "token" | "session">) {
+  report(said: Omit<FunctionArgs<typeof api.work.report>, "token" | "sessionKey">) {
     return this.client.mutation(api.work.report, {
       token: this.token,
-      session: this.id,
+      sessionKey: this.id,
       ...said,
     });
   }
@@ -99,7 +99,7 @@ export class Session {
     finished: { id: string; attempt: number; outcome: Outcome }[],
     max: number,
   ): Promise<FunctionReturnType<typeof api.work.complete>> {
-    const call = { token: this.token, session: this.id, n: ++this.n, finished };
+    const call = { token: this.token, sessionKey: this.id, n: ++this.n, finished };
     const claim = { queues: [this.queue], max };
     for (;;) {
       try {

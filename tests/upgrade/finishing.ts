@@ -17,7 +17,7 @@ export async function finishAll(
   store: MemoryStore,
   token: string,
 ): Promise<string[]> {
-  const identity = { token, session: SESSION };
+  const identity = { token, sessionKey: SESSION };
   const until = world.now() + WITHIN_MS;
   let n = 0;
   let jobs: { id: string; attempt: number }[] = [];
@@ -43,7 +43,7 @@ function isOver(store: MemoryStore, now: number): boolean {
     rowsOf({ tables }, "callbacks").every(({ state }) => state === "dead") &&
     !rowsOf({ tables }, "timers").some(
       (timer) =>
-        timer.kind === "janitor" && !onlyForgets(timer, rowsOf({ tables }, "holders"), now),
+        timer.kind === "janitor" && !onlyForgets(timer, rowsOf({ tables }, "sessions"), now),
     )
   );
 }

@@ -22,7 +22,7 @@ export interface Row {
 
 /** A worker session as its process knew it. */
 export interface KnownSession {
-  session: string;
+  sessionKey: string;
   token: string;
   queue: string;
   n: number;

@@ -18,7 +18,7 @@ export class ThenSession {
 
   constructor(
     private readonly world: World,
-    readonly who: Pick<KnownSession, "session" | "token" | "queue">,
+    readonly who: Pick<KnownSession, "sessionKey" | "token" | "queue">,
   ) {}
 
   get known(): KnownSession {
@@ -27,9 +27,9 @@ export class ThenSession {
   }
 
   async claim(max: number): Promise<Lease[]> {
-    const { session, token, queue } = this.who;
+    const { sessionKey, token, queue } = this.who;
     const reply = await this.#call("work:claim", {
-      ...{ token, session, name: session, n: ++this.n },
+      ...{ token, sessionKey, name: sessionKey, n: ++this.n },
       ...{ queues: [queue], max },
     });
     const leases = reply.jobs.map(({ id, attempt }: Lease) => ({ id, attempt }));
@@ -44,7 +44,7 @@ export class ThenSession {
       if (i > 0) await this.world.advance(CLAIM_PAUSE_MS);
       leases.push(...(await this.claim(count - leases.length)));
     }
-    if (leases.length < count) throw new Error(`${this.who.session} got ${leases.length} jobs.`);
+    if (leases.length < count) throw new Error(`${this.who.sessionKey} got ${leases.length} jobs.`);
     return leases;
   }
 
@@ -70,8 +70,8 @@ export class ThenSession {
   }
 
   get #identity() {
-    const { token, session } = this.who;
-    return { token, session };
+    const { token, sessionKey } = this.who;
+    return { token, sessionKey };
   }
 
   async #complete(leases: Lease[], outcome: object, options: object = {}): Promise<any> {

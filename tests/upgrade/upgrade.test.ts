@@ -50,7 +50,7 @@ function now(table: string, namespace = COMPONENT): Row[] {
 }
 
 function sessionOf(fixture: Fixture, name: string): KnownSession {
-  return fixture.sessions.find(({ session }) => session === name)!;
+  return fixture.sessions.find(({ sessionKey }) => sessionKey === name)!;
 }
 
 describe.each(readFixtures())("rows of $name", ({ fixture }) => {
@@ -76,13 +76,16 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       "an inline result": of("jobs", ({ result }) => result !== undefined && !large(result)),
       "a queue with a callback": of("queues", ({ config }) => config.onComplete),
       "a queue without one": of("queues", ({ config }) => config.onComplete === undefined),
-      "acknowledged leases": of("holders", ({ leases, acknowledged }) => leases[0] && acknowledged),
+      "acknowledged leases": of(
+        "sessions",
+        ({ leases, acknowledged }) => leases[0] && acknowledged,
+      ),
       "unacknowledged ones": of(
-        "holders",
+        "sessions",
         ({ leases, acknowledged }) => leases[0] && !acknowledged,
       ),
-      "an idle holder": of("holders", ({ state }) => state === "idle"),
-      "one that is gone": of("holders", ({ state }) => state === "gone"),
+      "an idle session": of("sessions", ({ state }) => state === "idle"),
+      "one that is gone": of("sessions", ({ state }) => state === "gone"),
       progress: of("progress", () => true),
       "a timer": of("timers", () => true),
       "a cursor": of("cursors", ({ bounds }) => bounds.length > 0),
@@ -132,17 +135,17 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
   test("let a session go on where it was: repeat its last call, beat, report", async () => {
     await upgrade(fixture);
     for (const name of ["busy", "slow"]) {
-      const { session, token, n, leases, last } = sessionOf(fixture, name);
+      const { sessionKey, token, n, leases, last } = sessionOf(fixture, name);
       const again = await world.call(last.path, last.args);
       // The number of workers of the queue is read anew, and not kept with the answer.
       const { fleet: _fleet, places: _places, ...kept } = last.reply as Row;
       expect(again).toMatchObject(kept);
-      const beat = await world.call("work:heartbeat", { token, session, leases });
+      const beat = await world.call("work:heartbeat", { token, sessionKey, leases });
       const ok = leases.map((lease) => ({ ...lease, answer: "ok" }));
       expect(beat.answers).toEqual(ok);
       const outcome = { kind: "succeeded", result: name };
       const finished = leases.map((lease) => ({ ...lease, outcome }));
-      const report = { token, session, n: n + 1, finished };
+      const report = { token, sessionKey, n: n + 1, finished };
       expect((await world.call("work:complete", report)).answers).toEqual(ok);
       expect((await world.call("work:complete", report)).answers).toEqual(ok);
       await expect(world.call(last.path, last.args)).rejects.toMatchObject({
@@ -153,9 +156,9 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
 
   test("fence off a session that had lost its leases, and one with a revoked token", async () => {
     await upgrade(fixture);
-    const { session, token, n, leases } = sessionOf(fixture, "gone-1");
+    const { sessionKey, token, n, leases } = sessionOf(fixture, "gone-1");
     const finished = leases.map((lease) => ({ ...lease, outcome: { kind: "released" } }));
-    const late = await world.call("work:complete", { token, session, n: n + 1, finished });
+    const late = await world.call("work:complete", { token, sessionKey, n: n + 1, finished });
     expect(late.answers).toEqual(leases.map((lease) => ({ ...lease, answer: "leaseLost" })));
     const stranded = sessionOf(fixture, "stranded");
     await expect(world.call(stranded.last.path, stranded.last.args)).rejects.toMatchObject({
@@ -209,7 +212,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
         expect(ways, call).toContain(state);
       }
       expect(now("callbacks").every(({ state }) => state === "dead")).toBe(true);
-      for (const { leases } of now("holders")) expect(leases).toEqual([]);
+      for (const { leases } of now("sessions")) expect(leases).toEqual([]);
     });
 
     test("they are purged when their retention is over, with their values stored apart", async () => {

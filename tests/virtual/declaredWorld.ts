@@ -64,8 +64,8 @@ export class Place {
 
   async claim(queue: QueueDeclaration, max: number, conditions: object = {}): Promise<string[]> {
     const n = (this.calls += 1);
-    const session = { token: this.token, session: "outside", name: "outside", n };
-    const args = { ...session, queues: [queue], max, ...conditions };
+    const sessionKey = { token: this.token, sessionKey: "outside", name: "outside", n };
+    const args = { ...sessionKey, queues: [queue], max, ...conditions };
     const { jobs } = (await this.world.call("lib:claim", args, COMPONENT)) as {
       jobs: { id: string }[];
     };
@@ -80,7 +80,7 @@ export class Place {
       .map(({ _id: id, attempt }) => ({ id, attempt, outcome: { kind: "succeeded", result: 1 } }));
     if (finished.length === 0) return;
     const n = (this.calls += 1);
-    const call = { token: this.token, session: "outside", n, finished };
+    const call = { token: this.token, sessionKey: "outside", n, finished };
     await this.world.call("lib:complete", call, COMPONENT);
   }
 

@@ -111,8 +111,8 @@ async function storm(of: PushWorld, now: () => void = () => undefined): Promise<
       lost += 1;
       const other = database.begin();
       // A patch without a change is no write.
-      for (const { _id, lastSeenAt } of store.docs("holders"))
-        await other.patch(COMPONENT, _id, { lastSeenAt: Number(lastSeenAt) + 0.001 }, "holders");
+      for (const { _id, lastSeenAt } of store.docs("sessions"))
+        await other.patch(COMPONENT, _id, { lastSeenAt: Number(lastSeenAt) + 0.001 }, "sessions");
       await commit(other, "a storm");
     }
     return await commit(tx, source, author);

@@ -37,7 +37,7 @@ const list = async (filter: object, order: string, cursor: string | null = null)
 describe(`a queue of ${JOBS} jobs`, () => {
   beforeAll(async () => {
     app = await startVirtualApp({ seed: 1 });
-    const worker = app.session("worker");
+    const worker = app.sessionKey("worker");
     const batch = async (count: number) => {
       const payloads = Array.from({ length: count }, (_, n) => ({ n }));
       return (await app.world.call("races:enqueue", { queue: "races", payloads })) as string[];
@@ -137,7 +137,7 @@ describe("an open query while a queue does a hundred jobs per second", () => {
       paginationOpts: { numItems: 50, cursor: null },
     };
     const client = app.world.client("page");
-    const worker = app.session("worker");
+    const worker = app.sessionKey("worker");
     const shown: string[][] = [];
 
     const unwatch = client.onUpdate(api.races.list, args, () => {});
@@ -213,7 +213,7 @@ describe("the reason why a job of a push queue does not run", () => {
   test("it is left to workers outside while one that may take it is there, and after that it is done", async () => {
     const { world, token } = app;
     const offer = { queues: ["mixed"], max: 1 };
-    const call = { token, session: "outside", name: "outside", n: 1, ...offer };
+    const call = { token, sessionKey: "outside", name: "outside", n: 1, ...offer };
     await world.run(world.httpClient("outside").mutation(api.work.claim, call));
     await world.advance(1_000);
     const payloads = [{ n: 2, ms: 0 }];

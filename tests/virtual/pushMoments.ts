@@ -51,7 +51,7 @@ export function laneDrains(): Moment {
       if (table === "processes") opened.set(doc?.["scheduledId"], Number(doc?.["openedAt"]));
     return writes.some(({ table, doc }) => {
       const openedAt = opened.get(doc?.["runsIn"]);
-      if (table !== "holders" || doc === null || openedAt === undefined) return false;
+      if (table !== "sessions" || doc === null || openedAt === undefined) return false;
       const isOld = Number(doc["lastSeenAt"]) > openedAt + PROCESS_LIFE_MS - PUSH_TIMEOUT_MAX_MS;
       return isOld && (doc["leases"] as unknown[]).length > 0;
     });

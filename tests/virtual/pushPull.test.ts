@@ -14,7 +14,7 @@ let app: VirtualApp;
 let worker: Session;
 beforeAll(async () => {
   app = await startVirtualApp({ seed: 1 });
-  worker = app.session("outside", "mixed");
+  worker = app.sessionKey("outside", "mixed");
 });
 afterAll(() => app.world.close());
 
@@ -35,11 +35,18 @@ async function enqueue(count: number, options: { group?: string } = {}): Promise
 }
 
 /** Claims of a worker with conditions. */
-function claimer(session: string) {
-  const client = app.world.httpClient(session);
+function claimer(sessionKey: string) {
+  const client = app.world.httpClient(sessionKey);
   let n = 0;
   return async (conditions: { groups?: string[]; maxCost?: number }) => {
-    const call = { token: app.token, session, name: session, n: ++n, queues: ["mixed"], max: 4 };
+    const call = {
+      token: app.token,
+      sessionKey,
+      name: sessionKey,
+      n: ++n,
+      queues: ["mixed"],
+      max: 4,
+    };
     return await app.world.run(client.mutation(api.work.claim, { ...call, ...conditions }));
   };
 }
@@ -113,7 +120,7 @@ test("and back: workers that come back find young jobs", async () => {
 test("when the last worker leaves, jobs left to it begin at once, and so do later ones", async () => {
   const { world } = app;
   const [id] = await enqueue(1);
-  const args = { token: app.token, session: "outside", leases: [], leaving: worker.n + 2 };
+  const args = { token: app.token, sessionKey: "outside", leases: [], leaving: worker.n + 2 };
   await world.run(world.httpClient().mutation(api.work.heartbeat, args));
   await world.advance(700);
   expect(await look([id!])).toMatchObject([{ status: "succeeded", worker: "mixed#0" }]);
@@ -125,7 +132,7 @@ test("when the last worker leaves, jobs left to it begin at once, and so do late
 
 test("and when another comes, jobs are left to it again", async () => {
   const { world } = app;
-  const other = app.session("another", "mixed");
+  const other = app.sessionKey("another", "mixed");
   await world.run(other.claim(1));
   await world.advance(2 * LEFT_MS);
   const [id] = await enqueue(1);
@@ -194,8 +201,8 @@ test.each([1, 2])(
   "100 jobs that come in 15 s and are taken by a worker in time cost no wake, and no conflict (seed %i)",
   { timeout: 200_000 },
   async (seed) => {
-    const { world, session } = await startVirtualApp({ seed, class: "s16" });
-    const [here, client] = [session("here", "mixed"), world.httpClient("app")];
+    const { world, sessionKey } = await startVirtualApp({ seed, class: "s16" });
+    const [here, client] = [sessionKey("here", "mixed"), world.httpClient("app")];
     await world.run(here.claim(1));
     world.stats.reset();
     const calls = Array.from({ length: 100 }, async (_, n) => {

@@ -173,7 +173,7 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
   const called = Object.keys(world.stats.snapshot().functions);
   const idle = called.filter((name) => !UPKEEP.test(name.replace(`${COMPONENT}/`, "")));
   must(idle.length === 0, `an idle queue calls ${idle.join(", ")}`);
-  const sessions = store.docs("holders");
+  const sessions = store.docs("sessions");
   const forgets = ({ name, scheduledTime }: ScheduledRow & Doc) =>
     name === "tend/janitor.js:sweep" &&
     onlyForgets({ kind: "janitor", dueAt: scheduledTime }, sessions, world.clock.now());
@@ -183,10 +183,10 @@ export async function checkRest({ world, store }: PushWorld): Promise<void> {
 
 /** No lane is awake, no process runs, and no row of processes and waiting queues remains. */
 function checkProcesses(store: PushStore): void {
-  const holders = store.docs("holders").filter(({ lane }) => lane !== undefined);
-  const awake = holders.filter(({ state }) => state === "active");
+  const sessions = store.docs("sessions").filter(({ lane }) => lane !== undefined);
+  const awake = sessions.filter(({ state }) => state === "active");
   must(awake.length === 0, `${String(awake[0]?.["name"])} is awake`);
-  must(holders.length === store.docs("lanes").length, "a lane has no row of its leases");
+  must(sessions.length === store.docs("lanes").length, "a lane has no row of its leases");
   const taken = store.docs("processes").filter(({ state }) => state !== "free");
   must(taken.length === 0, `a process is ${String(taken[0]?.["state"])}`);
   for (const table of ["grants", "handOvers", "waitingQueues"]) {

@@ -11,7 +11,7 @@ import { MemoryStore } from "../../local/store/memoryStore.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 import {
   CURSOR_KEPT_BYTES,
-  HOLDER_MAX_BYTES,
+  SESSION_MAX_BYTES,
   LEASES_MAX,
   LOG_MESSAGE_MAX_BYTES,
   OUTPUT_PART_MAX_BYTES,
@@ -68,25 +68,30 @@ function largestCursor(): string {
 }
 
 /** One session that does the most of all by calls: its row, and its first job's. */
-async function largest(): Promise<{ holder: Row; job: Row }> {
+async function largest(): Promise<{ session: Row; job: Row }> {
   const jobs = many(LEASES_MAX, () => ({ payload: 1 }));
   await call("lib:enqueue", { queue: FLOODED[0], jobs });
-  const session = { token: hostile, session: `${text("s", 60)}0000` };
+  const sessionKey = { token: hostile, sessionKey: `${text("s", 60)}0000` };
   const name = text("w", 50);
   const claim = { queues: FLOODED, max: LEASES_MAX, ...OFFER };
-  const { jobs: held } = await call("lib:claim", { ...session, name, n: 1, ...claim });
+  const { jobs: held } = await call("lib:claim", { ...sessionKey, name, n: 1, ...claim });
   const finished = many(LEASES_MAX, (i) => ({
     ...{ id: `${text("x", 62)}${i + 10}`, attempt: 10 ** 9 },
     outcome: { kind: "failed", error: "e" },
   }));
   const cursor = largestCursor();
-  await call("lib:complete", { ...session, n: 2, finished, claim: { ...claim, max: 1, cursor } });
-  await writeMost(session, held as ClaimedJob[]);
-  const holder = rows("holders").find((row) => row["session"] === session.session)!;
-  return { holder, job: rows("jobs").find(({ holder: of }) => of === holder._id)! };
+  await call("lib:complete", {
+    ...sessionKey,
+    n: 2,
+    finished,
+    claim: { ...claim, max: 1, cursor },
+  });
+  await writeMost(sessionKey, held as ClaimedJob[]);
+  const session = rows("sessions").find((row) => row["sessionKey"] === sessionKey.sessionKey)!;
+  return { session, job: rows("jobs").find(({ session: of }) => of === session._id)! };
 }
 
-async function writeMost(session: object, jobs: readonly ClaimedJob[]): Promise<void> {
+async function writeMost(sessionKey: object, jobs: readonly ClaimedJob[]): Promise<void> {
   const leases = jobs.map(({ id, attempt }) => ({ id, attempt }));
   const some = Math.floor(REPORT_MAX_BYTES / OUTPUT_PART_MAX_BYTES) - 1;
   const said = [
@@ -106,42 +111,42 @@ async function writeMost(session: object, jobs: readonly ClaimedJob[]): Promise<
     },
   ];
   for (const report of said) {
-    await call("lib:report", { ...session, ...report });
+    await call("lib:report", { ...sessionKey, ...report });
     // As fast as the class may write.
     await world.advance(2_000);
   }
   for (const lease of leases.slice(0, 4)) {
     const outcome = { kind: "succeeded", result: text("r", 500_000) };
-    await call("lib:completeLater", { ...session, finished: { ...lease, outcome } });
+    await call("lib:completeLater", { ...sessionKey, finished: { ...lease, outcome } });
     await world.advance(2_000);
   }
 }
 
 /** As many such sessions as the token may have, last heard of at that time: written at once, since by calls they take minutes. */
 async function plant(
-  { holder, job }: { holder: Row; job: Row },
+  { session, job }: { session: Row; job: Row },
   lastSeenAt: number,
 ): Promise<void> {
   const transaction = world.backend.database.begin() as EngineTransaction;
   transaction.limits = Object.fromEntries(
     Object.keys(transaction.limits).map((name) => [name, Infinity]),
   ) as unknown as typeof transaction.limits;
-  const { _id: _a, _creationTime: _b, ...session } = holder;
+  const { _id: _a, _creationTime: _b, ...sessionKey } = session;
   const { _id: _c, _creationTime: _d, ...held } = job;
   const insert = async (table: string, row: object) =>
     await transaction.insert(COMPONENT, table, row as never);
-  const lease = holder["leases"][0] as object;
+  const lease = session["leases"][0] as object;
   const pools: string[][] = many(HOLDING, () => []);
   for (const pool of pools) while (pool.length < LEASES_MAX) pool.push(await insert("jobs", held));
   for (let i = 1; i < SESSIONS_MAX; i += 1) {
     const isIdle = i <= IDLE;
     const leases = isIdle ? [] : pools[i % HOLDING]!.map((id) => ({ ...lease, id }));
-    const id = await insert("holders", {
-      ...{ ...session, session: `${text("s", 60)}${i + 1_000}`, leases, lastSeenAt },
+    const id = await insert("sessions", {
+      ...{ ...sessionKey, sessionKey: `${text("s", 60)}${i + 1_000}`, leases, lastSeenAt },
       ...{ state: isIdle ? "idle" : "active" },
       expiresAt: isIdle ? lastSeenAt : lastSeenAt + FLOOD_LEASE_MS,
     });
-    await insert("tokenSessions", { token: session["token"], holder: id });
+    await insert("tokenSessions", { token: sessionKey["token"], session: id });
   }
   await world.backend.database.commit(transaction, "plant");
 }
@@ -160,7 +165,7 @@ beforeAll(async () => {
   );
   own = await makeToken("own", [OTHER.name]);
   const one = await largest();
-  expect(getDocumentSize(one.holder)).toBeGreaterThan(HOLDER_MAX_BYTES / 2);
+  expect(getDocumentSize(one.session)).toBeGreaterThan(SESSION_MAX_BYTES / 2);
   // The planted rows are more than the class may write in some seconds.
   plantedAt = world.now() + 30_000;
   await world.run(plant(one, plantedAt));
@@ -174,7 +179,7 @@ async function abandoned(): Promise<{ id: string; at: number }> {
   await call("lib:enqueue", { queue: OTHER, jobs: [{ payload: 1 }] });
   await world.advance(500);
   const name = `worker${(workers += 1)}`;
-  const claim = { token: own, session: name, name, n: 1, queues: [OTHER], max: 1 };
+  const claim = { token: own, sessionKey: name, name, n: 1, queues: [OTHER], max: 1 };
   const { jobs } = await call("lib:claim", claim);
   return { id: (jobs as ClaimedJob[])[0]!.id, at: world.now() };
 }
@@ -208,7 +213,7 @@ const failures = () =>
     .map(([name, { errors }]) => [name, errors]);
 
 test("the token can have no session more", async () => {
-  const late = { token: hostile, session: "one-more", name: "w", n: 1, queues: FLOODED, max: 1 };
+  const late = { token: hostile, sessionKey: "one-more", name: "w", n: 1, queues: FLOODED, max: 1 };
   await expect(call("lib:claim", late)).rejects.toMatchObject({
     data: { code: "tooManySessions", max: SESSIONS_MAX },
   });
@@ -226,7 +231,7 @@ test("after all of them have fallen silent at once, it ends within the turns of 
   const job = await abandoned();
   // The sweep under way, one for the token's turn, one for the other's.
   expect(await backAfter(job)).toBeLessThan(LEASE_MS + PROMISED_MS + 3 * SWEEP_MS);
-  expect(rows("holders").filter(({ state }) => state === "active").length).toBeGreaterThan(500);
+  expect(rows("sessions").filter(({ state }) => state === "active").length).toBeGreaterThan(500);
   await allViewsAnswer();
 });
 

@@ -114,7 +114,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       cancellations: FunctionReference<
         "query",
         "internal",
-        { token: string; session: string },
+        { token: string; sessionKey: string },
         Array<{ id: string; attempt: number }>,
         Name
       >;
@@ -135,7 +135,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
+          sessionKey: string;
           n: number;
           name: string;
           queues: Array<{
@@ -213,7 +213,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rounds?: number;
             related?: any;
           }>;
-          holder: string;
+          session: string;
           fleet?: { size: number; rank: number | null };
           places?: Array<{
             size: number;
@@ -229,7 +229,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
+          sessionKey: string;
           n: number;
           finished: Array<{
             id: string;
@@ -432,7 +432,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rounds?: number;
             related?: any;
           }>;
-          holder: string;
+          session: string;
           fleet?: { size: number; rank: number | null };
           places?: Array<{
             size: number;
@@ -448,7 +448,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
+          sessionKey: string;
           finished: {
             id: string;
             attempt: number;
@@ -699,7 +699,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
+          sessionKey: string;
           leases: Array<{ id: string; attempt: number }>;
           leaving?: number;
         },
@@ -1404,8 +1404,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
-          holder?: string;
+          sessionKey: string;
+          session?: string;
           updates?: Array<{
             id: string;
             attempt: number;
@@ -1839,7 +1839,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         {
           token: string;
-          session: string;
+          sessionKey: string;
           finished: Array<{
             id: string;
             attempt: number;

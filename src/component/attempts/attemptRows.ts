@@ -22,10 +22,10 @@ export async function recordAttempt(
   error?: string,
   { blocked, trace }: Partial<Pick<Doc<"attempts">, "blocked" | "trace">> = {},
 ): Promise<void> {
-  const { _id, attempt, holder, worker, startedAt } = job;
+  const { _id, attempt, session, worker, startedAt } = job;
   await db.insert("attempts", {
     ...{ job: _id, attempt, outcome, endedAt: now },
-    ...(holder === undefined ? {} : { holder }),
+    ...(session === undefined ? {} : { session }),
     ...(worker === undefined ? {} : { worker }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(error === undefined ? {} : { error: cutError(error) }),

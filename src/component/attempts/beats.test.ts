@@ -1,8 +1,8 @@
 /** Words that renew leases: beats, and calls of `complete` that carry one. */
 import { describe, expect, test, vi } from "vitest";
-import { FLEET_WAIT_MS, RANKED_HOLDERS_MAX } from "../../shared/index.js";
+import { FLEET_WAIT_MS, RANKED_SESSIONS_MAX } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { findHolders } from "../claim/assignment.js";
+import { findSessions } from "../claim/assignment.js";
 import { leaseOf, newWorld, succeeded, type World } from "../setup.test.js";
 
 const HOUR = 3_600_000;
@@ -13,9 +13,9 @@ test("complete is a beat too: it answers for the leases that it names besides", 
   const worker = world.worker("a");
   const [one, two, three] = await worker.claim(3);
   await world.cancel(three!.id);
-  const { token, session } = worker;
+  const { token, sessionKey } = worker;
   const held = [two!, three!, { id: one!.id, attempt: 9 }].map(leaseOf);
-  const args = { token, session, n: 2, finished: [succeeded(one!)], held };
+  const args = { token, sessionKey, n: 2, finished: [succeeded(one!)], held };
   await world.advance(5_000);
   const reply = await world.t.mutation(api.lib.complete, args);
   expect(reply.held!.map(({ answer }) => answer)).toEqual(["ok", "canceled", "leaseLost"]);
@@ -36,10 +36,15 @@ test("a beat, and a completion that claims nothing, do not depend on the janitor
     // A write of the same transaction is in no snapshot query, and in every real read, which would now find none.
     for (const timer of await ctx.db.query("timers").collect())
       await ctx.db.delete("timers", timer._id);
-    const { token, session } = worker;
+    const { token, sessionKey } = worker;
     const leases = [one!, two!].map(leaseOf);
-    await ctx.runMutation(api.lib.heartbeat, { token, session, leases });
-    await ctx.runMutation(api.lib.complete, { token, session, n: 2, finished: [succeeded(one!)] });
+    await ctx.runMutation(api.lib.heartbeat, { token, sessionKey, leases });
+    await ctx.runMutation(api.lib.complete, {
+      token,
+      sessionKey,
+      n: 2,
+      finished: [succeeded(one!)],
+    });
     const added = (await ctx.db.query("timers").collect()).filter(({ kind }) => kind === "janitor");
     expect(added).toEqual([]);
     for (const { _id, _creationTime, ...timer } of timers) await ctx.db.insert("timers", timer);
@@ -51,18 +56,18 @@ test("the calls of a session that name no queue are allowed to a token of some q
   const of = { name: "restricted", queues: ["tiles"] };
   const { token } = await world.t.mutation(api.operate.createToken, of);
   await world.enqueueBatch([1, 2]);
-  const { session } = world.worker("a");
-  const request = { token, session, n: 1, name: "a", queues: [world.queue], max: 2 };
+  const { sessionKey } = world.worker("a");
+  const request = { token, sessionKey, n: 1, name: "a", queues: [world.queue], max: 2 };
   const { jobs } = await world.t.mutation(api.lib.claim, request);
   const [one, two] = jobs;
-  const beat = { token, session, leases: jobs.map(leaseOf) };
+  const beat = { token, sessionKey, leases: jobs.map(leaseOf) };
   expect((await world.t.mutation(api.lib.heartbeat, beat)).answers).toHaveLength(2);
-  expect(await world.t.query(api.lib.cancellations, { token, session })).toEqual([]);
+  expect(await world.t.query(api.lib.cancellations, { token, sessionKey })).toEqual([]);
   const done = await world.t.mutation(api.lib.complete, {
-    ...{ token, session, n: 2, finished: [succeeded(one!)] },
+    ...{ token, sessionKey, n: 2, finished: [succeeded(one!)] },
   });
   expect(done.answers.map(({ answer }) => answer)).toEqual(["ok"]);
-  const back = { token, session, finished: [succeeded(two!)] };
+  const back = { token, sessionKey, finished: [succeeded(two!)] };
   const { answers } = await world.t.mutation(api.lib.takeBack, back);
   expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
 });
@@ -73,7 +78,7 @@ test("a beat makes sure of a sweep where something is leased, and only there", a
     (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
   const idle = world.worker("idle");
   await idle.heartbeat([]);
-  expect((await idle.holder()).queues, "it has named none").toEqual([]);
+  expect((await idle.session()).queues, "it has named none").toEqual([]);
   expect(await janitors()).toBe(0);
   await world.enqueue();
   const worker = world.worker("a");
@@ -89,29 +94,29 @@ test("a beat makes sure of a sweep where something is leased, and only there", a
 });
 
 describe("the last word of a session", () => {
-  async function leave(world: World, session: string, leaving: number, token = world.token) {
-    return await world.t.mutation(api.lib.heartbeat, { token, session, leases: [], leaving });
+  async function leave(world: World, sessionKey: string, leaving: number, token = world.token) {
+    return await world.t.mutation(api.lib.heartbeat, { token, sessionKey, leases: [], leaving });
   }
-  const isLive = async (world: World, session: string): Promise<boolean> =>
+  const isLive = async (world: World, sessionKey: string): Promise<boolean> =>
     await world.t.run(async (ctx) => {
-      const { live } = await findHolders(ctx, Date.now());
-      return live.some((holder) => holder.session === session);
+      const { live } = await findSessions(ctx, Date.now());
+      return live.some((session) => session.sessionKey === sessionKey);
     });
 
   test("takes one that holds nothing from the live, and a copy of an earlier call claims nothing any more", async () => {
     const world = await newWorld();
     const worker = world.worker("a");
     await worker.claim();
-    expect(await isLive(world, worker.session)).toBe(true);
-    await leave(world, worker.session, 3);
-    expect(await isLive(world, worker.session)).toBe(false);
-    expect((await worker.holder()).state).toBe("gone");
+    expect(await isLive(world, worker.sessionKey)).toBe(true);
+    await leave(world, worker.sessionKey, 3);
+    expect(await isLive(world, worker.sessionKey)).toBe(false);
+    expect((await worker.session()).state).toBe("gone");
     await world.enqueue();
     const { token, queue } = world;
-    const copy = { token, session: worker.session, n: 2, name: "a", queues: [queue], max: 1 };
+    const copy = { token, sessionKey: worker.sessionKey, n: 2, name: "a", queues: [queue], max: 1 };
     await expect(world.t.mutation(api.lib.claim, copy)).rejects.toThrow(/staleCall/);
-    await leave(world, worker.session, 3);
-    expect(await world.all("holders")).toHaveLength(1);
+    await leave(world, worker.sessionKey, 3);
+    expect(await world.all("sessions")).toHaveLength(1);
   });
 
   test("is forgotten a day later, also where no other call comes: a sweep is sure to come for its row", async () => {
@@ -124,13 +129,13 @@ describe("the last word of a session", () => {
     const sweeps = async () =>
       (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
     expect(await sweeps()).toBe(0);
-    await leave(world, worker.session, 9);
-    await leave(world, worker.session, 9);
+    await leave(world, worker.sessionKey, 9);
+    await leave(world, worker.sessionKey, 9);
     expect(await sweeps()).toBe(1);
     await world.skipTo(Date.now() + 23 * HOUR);
-    expect(await world.all("holders")).toHaveLength(1);
+    expect(await world.all("sessions")).toHaveLength(1);
     await world.skipTo(Date.now() + 2 * HOUR);
-    expect(await world.all("holders")).toEqual([]);
+    expect(await world.all("sessions")).toEqual([]);
     expect(await world.all("tokenSessions")).toEqual([]);
     expect(await sweeps()).toBe(0);
   });
@@ -141,12 +146,12 @@ describe("the last word of a session", () => {
     await worker.claim();
     await world.enqueue();
     const [job] = await other.claim();
-    await leave(world, worker.session, 9);
+    await leave(world, worker.sessionKey, 9);
     await other.complete([succeeded(job!)]);
     await world.advance(60_000);
     await world.skipTo(Date.now() + 25 * HOUR);
-    const left = (await world.all("holders")).map(({ session }) => session);
-    expect(left).not.toContain(worker.session);
+    const left = (await world.all("sessions")).map(({ sessionKey }) => sessionKey);
+    expect(left).not.toContain(worker.sessionKey);
   });
 
   test("and the rows of many are forgotten together: a quiet mount is not called once for each", async () => {
@@ -154,7 +159,7 @@ describe("the last word of a session", () => {
     for (let n = 0; n < 20; n += 1) {
       const worker = world.worker(`w${n}`);
       await worker.claim();
-      await leave(world, worker.session, 9);
+      await leave(world, worker.sessionKey, 9);
       await world.advance(5_000);
     }
     const sweeps = async () =>
@@ -169,7 +174,7 @@ describe("the last word of a session", () => {
       await world.skipTo(Date.now() + HOUR);
       await world.advance(5_000);
     }
-    expect(await world.all("holders")).toEqual([]);
+    expect(await world.all("sessions")).toEqual([]);
     expect((await sweeps()) - before).toBeLessThan(6);
   });
 
@@ -178,10 +183,10 @@ describe("the last word of a session", () => {
     const id = await world.enqueue();
     const worker = world.worker("a");
     await worker.claim();
-    const before = await worker.holder();
+    const before = await worker.session();
     await world.advance(2_000);
-    await leave(world, worker.session, 9);
-    expect(await worker.holder()).toEqual(before);
+    await leave(world, worker.sessionKey, 9);
+    expect(await worker.session()).toEqual(before);
     expect(await world.status(id)).toMatchObject({ status: "running" });
   });
 
@@ -190,10 +195,10 @@ describe("the last word of a session", () => {
     await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
-    const { token, session } = worker;
+    const { token, sessionKey } = worker;
     const leases = [leaseOf(job!), { ...leaseOf(job!), attempt: 2 }];
     const { answers } = await world.t.mutation(api.lib.heartbeat, {
-      ...{ token, session, leases, leaving: 9 },
+      ...{ token, sessionKey, leases, leaving: 9 },
     });
     expect(answers.map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
   });
@@ -217,17 +222,17 @@ describe("the last word of a session", () => {
       const worker = world.worker("a");
       await worker.claim();
       expect(await wakes(world)).toEqual([]);
-      await leave(world, worker.session, 9);
+      await leave(world, worker.sessionKey, 9);
       expect(await wakes(world)).toEqual(Array(count).fill("tiles"));
     });
 
     test("but not a queue that it has named and never searched, which need not exist", async () => {
       const world = await newWorld(shared);
       const { token, queue } = world;
-      const { session, name } = world.worker("a");
-      const call = { token, session, name, n: 1, max: 1, queues: [queue], lookIn: [] };
+      const { sessionKey, name } = world.worker("a");
+      const call = { token, sessionKey, name, n: 1, max: 1, queues: [queue], lookIn: [] };
       await world.t.mutation(api.lib.claim, call);
-      await leave(world, session, 9);
+      await leave(world, sessionKey, 9);
       expect([await wakes(world), await world.all("queues")]).toEqual([[], []]);
     });
 
@@ -236,10 +241,10 @@ describe("the last word of a session", () => {
       const [one, two] = [world.worker("a"), world.worker("b")];
       await one.claim();
       await two.claim();
-      await leave(world, one.session, 9);
+      await leave(world, one.sessionKey, 9);
       expect(await wakes(world)).toEqual([]);
       await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });
-      await leave(world, two.session, 9);
+      await leave(world, two.sessionKey, 9);
       expect(await wakes(world)).toEqual([]);
     });
   });
@@ -252,11 +257,11 @@ describe("the last word of a session", () => {
       name: "other",
       queues: null,
     });
-    await expect(leave(world, worker.session, 9, token)).rejects.toThrow(/sessionForbidden/);
-    await expect(leave(world, worker.session, 0)).rejects.toThrow(/invalidArgument/);
-    expect(await isLive(world, worker.session)).toBe(true);
+    await expect(leave(world, worker.sessionKey, 9, token)).rejects.toThrow(/sessionForbidden/);
+    await expect(leave(world, worker.sessionKey, 0)).rejects.toThrow(/invalidArgument/);
+    expect(await isLive(world, worker.sessionKey)).toBe(true);
     await leave(world, "unknown", 1);
-    expect(await world.all("holders")).toHaveLength(1);
+    expect(await world.all("sessions")).toHaveLength(1);
   });
 
   test("has the jobs counted that it ended: the last sweep sees queues of live sessions", async () => {
@@ -265,13 +270,13 @@ describe("the last word of a session", () => {
     const rollUps = async () =>
       (await world.all("timers")).filter(({ kind }) => kind === "rollUp").length;
     await worker.claim();
-    await leave(world, worker.session, 9);
+    await leave(world, worker.sessionKey, 9);
     expect(await rollUps(), "where nothing has ended").toBe(0);
     await world.enqueue();
     const other = world.worker("b");
     await other.complete((await other.claim()).map((job) => succeeded(job)));
     expect(await rollUps()).toBe(0);
-    await leave(world, other.session, 9);
+    await leave(world, other.sessionKey, 9);
     expect(await rollUps()).toBe(1);
   });
 
@@ -283,9 +288,9 @@ describe("the last word of a session", () => {
       (await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect())).map(
         ({ name }) => name,
       );
-    await leave(world, worker.session, 2);
+    await leave(world, worker.sessionKey, 2);
     const once = await scheduled();
-    for (let n = 3; n < 9; n += 1) await leave(world, worker.session, n);
+    for (let n = 3; n < 9; n += 1) await leave(world, worker.sessionKey, n);
     expect(once).toEqual(["tend/janitor:sweep", "push/wake:wake"]);
     expect(await scheduled()).toEqual(once);
     await expect(worker.claim()).rejects.toThrow(/staleCall/);
@@ -293,7 +298,7 @@ describe("the last word of a session", () => {
 
   test("of many of a large fleet has it counted without them", async () => {
     const world = await newWorld({ shards: 8 });
-    const workers = Array.from({ length: RANKED_HOLDERS_MAX + 12 }, (_, i) =>
+    const workers = Array.from({ length: RANKED_SESSIONS_MAX + 12 }, (_, i) =>
       world.worker(`worker-${i}`),
     );
     for (const worker of workers) await worker.claim();
@@ -306,7 +311,7 @@ describe("the last word of a session", () => {
     const all = await counted();
     // A few of them ask for the count, as the dice fall.
     const dice = vi.spyOn(Math, "random").mockReturnValue(0);
-    for (const { session } of workers.slice(1)) await leave(world, session, 99);
+    for (const { sessionKey } of workers.slice(1)) await leave(world, sessionKey, 99);
     dice.mockRestore();
     await world.skipTo(Date.now() + FLEET_WAIT_MS);
     expect(await counted()).toBeLessThan(all);

@@ -23,10 +23,10 @@ async function block(
 
 /** Of the session that has the job. */
 async function turnIntoLane(world: World, id: string): Promise<void> {
-  const { holder } = (await world.all("jobs")).find(({ _id }) => _id === id)!;
+  const { session } = (await world.all("jobs")).find(({ _id }) => _id === id)!;
   await world.t.run(async (ctx) => {
-    const lane = await ctx.db.insert("lanes", { queue: "tiles", holder: holder!, cap: 1 });
-    await ctx.db.patch("holders", holder!, { lane });
+    const lane = await ctx.db.insert("lanes", { queue: "tiles", session: session!, cap: 1 });
+    await ctx.db.patch("sessions", session!, { lane });
   });
 }
 

@@ -97,10 +97,10 @@ describe("each lease has an answer of its own", () => {
     await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
-    const holder = await worker.holder();
+    const session = await worker.session();
     const { words } = await worker.complete([
       succeeded({ ...job!, attempt: 2 }),
-      succeeded({ id: holder._id, attempt: 1 }),
+      succeeded({ id: session._id, attempt: 1 }),
       succeeded({ id: "nonsense", attempt: 1 }),
     ]);
     expect(words).toEqual(["leaseLost", "leaseLost", "leaseLost"]);
@@ -146,7 +146,7 @@ describe("a call that is repeated, since its reply was lost", () => {
     expect(again).toEqual({ ...first, fleet: undefined, places: undefined });
     expect(first.words).toEqual(["ok"]);
     expect(first.jobs).toHaveLength(1);
-    expect((await worker.holder()).leases).toHaveLength(1);
+    expect((await worker.session()).leases).toHaveLength(1);
   });
 });
 
@@ -167,9 +167,9 @@ describe("complete and claim in one", () => {
     const worker = world.worker("a");
     const [one, two] = await worker.claim(2);
     await worker.complete([succeeded(one!)]);
-    expect(await worker.holder()).toMatchObject({ state: "active" });
+    expect(await worker.session()).toMatchObject({ state: "active" });
     await worker.complete([succeeded(two!)]);
-    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+    expect(await worker.session()).toMatchObject({ state: "idle", leases: [] });
   });
 });
 
@@ -220,7 +220,7 @@ describe("a call that claims", () => {
     world.queue.config = { ...world.queue.config, leaseMs: 10_000 };
     await world.enqueue();
     await worker.complete([succeeded(one!)], { claim: 1 });
-    const { expiresAt } = await worker.holder();
+    const { expiresAt } = await worker.session();
     expect(expiresAt).toBeLessThan(Date.now() + 11_000);
     const dues = (await world.all("timers")).filter(({ kind }) => kind === "janitor");
     expect(Math.min(...dues.map(({ dueAt }) => dueAt))).toBeLessThan(expiresAt + 1_500);
@@ -234,10 +234,10 @@ describe("a call that claims", () => {
     const worker = new Worker(world, "a", "session-a", token);
     const [one] = await worker.claim(2);
     expect((await worker.complete([succeeded(one!)])).words).toEqual(["ok"]);
-    const { expiresAt } = await worker.holder();
+    const { expiresAt } = await worker.session();
     await world.advance(2_000);
     expect((await worker.complete([succeeded(one!)], { n: worker.n })).words).toEqual(["ok"]);
-    expect((await worker.holder()).expiresAt).toBe(expiresAt);
+    expect((await worker.session()).expiresAt).toBe(expiresAt);
   });
 
   test("names the queues that the session serves from then on; one that claims nothing leaves them", async () => {
@@ -246,10 +246,10 @@ describe("a call that claims", () => {
     const worker = world.worker("a");
     const [one, two] = await worker.claim(2);
     await worker.complete([succeeded(one!)]);
-    expect((await worker.holder()).queues).toEqual(["tiles"]);
+    expect((await worker.session()).queues).toEqual(["tiles"]);
     world.queue.name = "others";
     await worker.complete([succeeded(two!)], { claim: 1 });
-    expect((await worker.holder()).queues).toEqual(["others"]);
+    expect((await worker.session()).queues).toEqual(["others"]);
   });
 });
 
@@ -343,7 +343,7 @@ describe("bad input", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
-    const call = { token: other.token, session: worker.session, leases: [leaseOf(job!)] };
+    const call = { token: other.token, sessionKey: worker.sessionKey, leases: [leaseOf(job!)] };
     const refused = await refusal(world.t.mutation(api.lib.heartbeat, call));
     expect(refused).toMatchObject({ code: "sessionForbidden" });
   });

@@ -36,7 +36,7 @@ import {
 } from "../claim/claim.js";
 import type { PlaceInFleet } from "../claim/fleet.js";
 import { answerBeat } from "./heartbeat.js";
-import { closeCall, judgeCall, keepLeases, type Holder } from "../rows/sessions.js";
+import { closeCall, judgeCall, keepLeases, type Session } from "../rows/sessions.js";
 import { offerOf } from "../rows/conditions.js";
 import { recordAll } from "./recording.js";
 import { enterSession } from "../rows/tokenSessions.js";
@@ -47,7 +47,7 @@ export interface Completed {
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;
-  holder: string;
+  session: string;
   fleet?: PlaceInFleet;
   places?: Places;
   /** Of the leases that were named besides. */
@@ -58,7 +58,7 @@ export async function complete(
   ctx: MutationCtx,
   args: {
     token: string;
-    session: string;
+    sessionKey: string;
     n: number;
     finished: Finished[];
     claim?: ClaimRequest;
@@ -73,15 +73,15 @@ export async function complete(
   const queues = args.claim === undefined ? [] : checkRequest(args.claim);
   const token = await authorize(ctx.db, args.token, queues);
   const request = args.claim === undefined ? undefined : within(token, args.claim);
-  const caller = { token, session: args.session, name: token.name, queues };
-  const holder = await enterSession(ctx, caller, now);
-  if (judgeCall(holder, args.n) === "repeated") {
-    if (args.held !== undefined) await keepLeases(ctx.db, holder, holder.leases, now);
-    const jobs = await leasedBefore(ctx, holder, holder.n);
-    return { ...holder.reply, jobs, ...(await beat(ctx, holder, args.held)) };
+  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues };
+  const session = await enterSession(ctx, caller, now);
+  if (judgeCall(session, args.n) === "repeated") {
+    if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
+    const jobs = await leasedBefore(ctx, session, session.n);
+    return { ...session.reply, jobs, ...(await beat(ctx, session, args.held)) };
   }
 
-  const { answers, current, besideCallbacks } = await record(ctx, holder, args, now);
+  const { answers, current, besideCallbacks } = await record(ctx, session, args, now);
   const claimed =
     request === undefined
       ? undefined
@@ -108,19 +108,19 @@ export async function complete(
 /** Records the outcomes and runs the callbacks. `current`: the row of the session, as these have left it. */
 async function record(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   { finished, deferCallbacks = false }: { finished: Finished[]; deferCallbacks?: boolean },
   now: number,
-): Promise<{ answers: Answer[]; current: Holder; besideCallbacks: boolean }> {
+): Promise<{ answers: Answer[]; current: Session; besideCallbacks: boolean }> {
   const deliver = deferCallbacks ? oweAll : tellAll;
-  const recorded = await withEffects(ctx, { now, byHolder: true, deliver }, async (ctx) => {
-    const { answers, leases } = await recordAll(ctx, holder, finished);
+  const recorded = await withEffects(ctx, { now, bySession: true, deliver }, async (ctx) => {
+    const { answers, leases } = await recordAll(ctx, session, finished);
     const besideCallbacks = !deferCallbacks && ctx.effects.callbacks.length > 0;
-    if (besideCallbacks) await keepLeases(ctx.db, holder, leases, now);
-    return { answers, besideCallbacks, current: { ...holder, leases } };
+    if (besideCallbacks) await keepLeases(ctx.db, session, leases, now);
+    return { answers, besideCallbacks, current: { ...session, leases } };
   });
   if (!recorded.besideCallbacks) return recorded;
-  return { ...recorded, current: (await ctx.db.get("holders", holder._id))! };
+  return { ...recorded, current: (await ctx.db.get("sessions", session._id))! };
 }
 
 /**
@@ -129,22 +129,22 @@ async function record(
  */
 async function watch(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   claimed: Claimed | undefined,
   now: number,
 ): Promise<void> {
-  if (holder.leases.length === 0 || claimed === undefined) return;
+  if (session.leases.length === 0 || claimed === undefined) return;
   if (claimed.leases.length === 0 && claimed.timer !== null) return;
-  await ensureJanitor(ctx, holder.expiresAt, now, claimed.timer);
+  await ensureJanitor(ctx, session.expiresAt, now, claimed.timer);
 }
 
 /** The caller's id. It is a beat as well: how the leases stand that the worker names besides. */
 async function beat(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   named: Lease[] | undefined,
-): Promise<Pick<Completed, "held" | "holder">> {
-  if (named === undefined) return { holder: holder._id };
-  const asked = named.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
-  return { holder: holder._id, held: answerBeat(holder.leases, named, asked) };
+): Promise<Pick<Completed, "held" | "session">> {
+  if (named === undefined) return { session: session._id };
+  const asked = named.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
+  return { session: session._id, held: answerBeat(session.leases, named, asked) };
 }

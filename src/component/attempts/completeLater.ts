@@ -13,35 +13,39 @@ import { checkLeases, checkName, vFinished, type Finished } from "../../shared/i
 import { internal } from "../_generated/api.js";
 import { internalMutation, type MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
-import { keepOthers, sessionOf } from "../rows/sessions.js";
+import { keepOthers, sessionOfKey } from "../rows/sessions.js";
 import { findJob } from "../rows/jobs.js";
 import { recordAll } from "./recording.js";
-import { holderOf, judgeLease } from "./report.js";
+import { sessionOf, judgeLease } from "./report.js";
 import { authorize } from "../rows/tokens.js";
 
 export async function completeLater(
   ctx: MutationCtx,
-  { token: secret, session, finished }: { token: string; session: string; finished: Finished },
+  {
+    token: secret,
+    sessionKey,
+    finished,
+  }: { token: string; sessionKey: string; finished: Finished },
 ): Promise<null> {
-  checkName("A session", session);
+  checkName("A session", sessionKey);
   checkLeases("The outcome that is handed over", [finished], 1, 1);
   const token = await authorize(ctx.db, secret, []);
-  const holder = await holderOf(ctx, { session }, token._id);
+  const session = await sessionOf(ctx, { sessionKey }, token._id);
   const job = await findJob(ctx.db, finished.id);
-  if (judgeLease(job, finished.attempt, holder, token) === "leaseLost") return null;
-  const args = { token: token._id, session, finished };
+  if (judgeLease(job, finished.attempt, session, token) === "leaseLost") return null;
+  const args = { token: token._id, sessionKey, finished };
   await ctx.scheduler.runAfter(0, internal.attempts.completeLater.recordLate, args);
   return null;
 }
 
 export const recordLate = internalMutation({
-  args: { token: v.id("tokens"), session: v.string(), finished: vFinished },
+  args: { token: v.id("tokens"), sessionKey: v.string(), finished: vFinished },
   returns: v.null(),
-  handler: async (ctx, { token, session, finished }): Promise<null> => {
-    const holder = await sessionOf(ctx.db, session);
-    if (holder?.token !== token) return null;
-    const { leases } = await withEffects(ctx, {}, (ctx) => recordAll(ctx, holder, [finished]));
-    if (leases.length < holder.leases.length) await keepOthers(ctx.db, holder, leases);
+  handler: async (ctx, { token, sessionKey, finished }): Promise<null> => {
+    const session = await sessionOfKey(ctx.db, sessionKey);
+    if (session?.token !== token) return null;
+    const { leases } = await withEffects(ctx, {}, (ctx) => recordAll(ctx, session, [finished]));
+    if (leases.length < session.leases.length) await keepOthers(ctx.db, session, leases);
     return null;
   },
 });

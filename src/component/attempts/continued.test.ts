@@ -92,9 +92,9 @@ describe("the jobs to follow", () => {
 });
 
 describe("an outcome that is recorded later", () => {
-  async function later(world: World, worker: { token: string; session: string }, one: Finished) {
-    const { token, session } = worker;
-    await world.t.mutation(api.lib.completeLater, { token, session, finished: one });
+  async function later(world: World, worker: { token: string; sessionKey: string }, one: Finished) {
+    const { token, sessionKey } = worker;
+    await world.t.mutation(api.lib.completeLater, { token, sessionKey, finished: one });
   }
 
   test("is recorded by a call of its own, delivered later, and answered as recorded from then on", async () => {
@@ -106,18 +106,18 @@ describe("an outcome that is recorded later", () => {
     expect((await worker.complete([succeeded(job, 5)])).words).toEqual(["recorded"]);
     await world.settle();
     expect((await world.all("told")).map(({ status }) => status)).toEqual(["succeeded"]);
-    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+    expect(await worker.session()).toMatchObject({ state: "idle", leases: [] });
   });
 
   test("is no sign of life, and leaves the session's other leases and its counter alone", async () => {
     const { world, worker, job } = await running();
     await world.enqueue("second");
     const [second] = await worker.claim();
-    const before = await worker.holder();
+    const before = await worker.session();
     await world.advance(2_000);
     await later(world, worker, succeeded(job));
     await world.settle();
-    const after = await worker.holder();
+    const after = await worker.session();
     const { n, expiresAt, lastSeenAt } = before;
     expect(after).toMatchObject({ n, expiresAt, lastSeenAt, state: "active" });
     expect(after.leases.map(({ id }) => id)).toEqual([second!.id]);
@@ -134,7 +134,7 @@ describe("an outcome that is recorded later", () => {
   test("of a session of another token is refused", async () => {
     const { world, id, worker, job } = await running();
     const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
-    await later(world, { token: other.token, session: worker.session }, succeeded(job));
+    await later(world, { token: other.token, sessionKey: worker.sessionKey }, succeeded(job));
     await world.settle();
     expect(await world.status(id)).toMatchObject({ status: "running" });
   });

@@ -43,7 +43,7 @@ export async function recordContinued(
   outcome: Outcome,
   continued: Continued,
 ): Promise<void> {
-  const { now, byHolder, effects } = ctx;
+  const { now, bySession, effects } = ctx;
   try {
     const token = await tokenOf(ctx.db, job);
     const following =
@@ -51,7 +51,7 @@ export async function recordContinued(
     const args = { job: job._id, outcome, continued: following, ofWorker: token !== null };
     const callbacks: PendingCallback[] = await ctx.runMutation(
       internal.attempts.continued.recordFollowing,
-      { ...args, byHolder, now },
+      { ...args, bySession, now },
     );
     effects.callbacks.push(...callbacks);
   } catch (error) {
@@ -64,9 +64,12 @@ export async function recordContinued(
 }
 
 /** Of the worker that has the job; `null` where Convex itself runs it. */
-async function tokenOf(db: DatabaseReader, { holder }: Doc<"jobs">): Promise<Doc<"tokens"> | null> {
-  const session = holder === undefined ? null : await db.get("holders", holder);
-  return session?.token === undefined ? null : await db.get("tokens", session.token);
+async function tokenOf(
+  db: DatabaseReader,
+  { session }: Doc<"jobs">,
+): Promise<Doc<"tokens"> | null> {
+  const sessionKey = session === undefined ? null : await db.get("sessions", session);
+  return sessionKey?.token === undefined ? null : await db.get("tokens", sessionKey.token);
 }
 
 /**
@@ -103,12 +106,12 @@ export const recordFollowing = internalMutation({
     outcome: vOutcome,
     continued: vFinished.fields.continued,
     ofWorker: v.optional(v.boolean()),
-    byHolder: v.boolean(),
+    bySession: v.boolean(),
     now: v.number(),
   },
   returns: v.array(v.object(owedFields)),
-  handler: (ctx, { job: id, outcome, continued = [], ofWorker, byHolder, now }) =>
-    withEffects(ctx, { now, byHolder }, async (ctx): Promise<PendingCallback[]> => {
+  handler: (ctx, { job: id, outcome, continued = [], ofWorker, bySession, now }) =>
+    withEffects(ctx, { now, bySession }, async (ctx): Promise<PendingCallback[]> => {
       const job = (await ctx.db.get("jobs", id))!;
       const stands = effective(job, outcome) === outcome;
       // Recorded first: the key of a job that ends with it may be taken by a job to follow.

@@ -20,12 +20,12 @@ import { askedOf, isNamed } from "../rows/cancels.js";
 import { leaveFleets } from "../claim/fleet.js";
 import {
   depart,
-  findHolder,
+  findSession,
   findLease,
   judgeCall,
   renew,
   type HeldLease,
-  type Holder,
+  type Session,
 } from "../rows/sessions.js";
 import { lookServed } from "../index/outsideWorkers.js";
 import { findQueue } from "../rows/queues.js";
@@ -38,22 +38,22 @@ import { watchOver } from "../tend/watchdog.js";
 
 export async function heartbeat(
   ctx: MutationCtx,
-  args: { token: string; session: string; leases: Lease[]; leaving?: number },
+  args: { token: string; sessionKey: string; leases: Lease[]; leaving?: number },
 ): Promise<{ answers: Answer[] }> {
   const now = Date.now();
   checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
   if (args.leaving !== undefined) return await leave(ctx, { ...args, token }, args.leaving, now);
   // A worker that has never claimed is seen under its token's name until it does.
-  const caller = { token, session: args.session, name: token.name, queues: [] };
-  const holder = await enterSession(ctx, caller, now);
+  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: [] };
+  const session = await enterSession(ctx, caller, now);
   const asked =
-    holder.leases.length === 0 ? [] : await askedOf(ctx.db, holder.session, holder.token);
-  const renewed = await renew(ctx.db, holder, args.leases, asked, now);
+    session.leases.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
+  const renewed = await renew(ctx.db, session, args.leases, asked, now);
   // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
   if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
   // An idle worker's beats, once per minute, may be the only calls to a queue with jobs that are all due later.
-  else await watchOver(ctx, holder.queues, now);
+  else await watchOver(ctx, session.queues, now);
   return { answers: answerBeat(renewed.leases, args.leases, asked) };
 }
 
@@ -64,34 +64,34 @@ export async function heartbeat(
  */
 async function leave(
   ctx: MutationCtx,
-  { token, session, leases }: { token: Doc<"tokens">; session: string; leases: Lease[] },
+  { token, sessionKey, leases }: { token: Doc<"tokens">; sessionKey: string; leases: Lease[] },
   n: number,
   now: number,
 ): Promise<{ answers: Answer[] }> {
-  const holder = await findHolder(ctx.db, session, token);
-  const answers = answerBeat(holder?.leases ?? [], leases, []);
-  if (holder === null || judgeCall(holder, n) === "repeated" || holder.leases.length > 0)
+  const session = await findSession(ctx.db, sessionKey, token);
+  const answers = answerBeat(session?.leases ?? [], leases, []);
+  if (session === null || judgeCall(session, n) === "repeated" || session.leases.length > 0)
     return { answers };
-  await depart(ctx.db, holder, n, now);
+  await depart(ctx.db, session, n, now);
   // Repeated, or its reply was lost: the consequences of its leaving are ensured once, however often the call is
   // repeated.
-  if (holder.state === "gone") return { answers };
-  await leaveFleets(ctx, holder, now);
-  await ensureAllCounted(ctx, holder.queues, now);
+  if (session.state === "gone") return { answers };
+  await leaveFleets(ctx, session, now);
+  await ensureAllCounted(ctx, session.queues, now);
   await ensureSweep(ctx, forgottenAt(now), now);
-  await leaveToConvex(ctx, holder);
+  await leaveToConvex(ctx, session);
   return { answers };
 }
 
 /** Jobs that were left to the last worker outside of a queue are Convex's from now on, if the queue is pushed. */
-async function leaveToConvex(ctx: MutationCtx, { session, queues }: Holder): Promise<void> {
+async function leaveToConvex(ctx: MutationCtx, { sessionKey, queues }: Session): Promise<void> {
   const known = await Promise.all(queues.map(async (name) => await findQueue(ctx.db, name)));
   const shared = known.flatMap((queue) =>
     queue?.config.push === true && queue.config.fallbackAfterMs > 0 && !queue.isPaused ? queue : [],
   );
   if (shared.length === 0) return;
   const names = shared.map(({ name }) => name);
-  const served = new Set(await lookServed(ctx, names, session));
+  const served = new Set(await lookServed(ctx, names, sessionKey));
   for (const queue of shared)
     if (!served.has(queue.name)) await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs());
 }

@@ -268,9 +268,9 @@ describe("the rows of attempts", () => {
     const { world, id, worker, job } = await running();
     await world.t.run(async (ctx) => {
       await ctx.db.patch("jobs", id, { attempt: 5_000 });
-      const holder = (await ctx.db.query("holders").first())!;
-      await ctx.db.patch("holders", holder._id, {
-        leases: holder.leases.map((lease) => ({ ...lease, attempt: 5_000 })),
+      const session = (await ctx.db.query("sessions").first())!;
+      await ctx.db.patch("sessions", session._id, {
+        leases: session.leases.map((lease) => ({ ...lease, attempt: 5_000 })),
       });
       for (let attempt = 3_997; attempt < 4_004; attempt += 1) {
         await ctx.db.insert("attempts", { job: id, attempt, outcome: "released", endedAt: 0 });

@@ -1,6 +1,6 @@
 /**
  * A job's fate after its worker's report of an outcome. The caller has found, by real reads, that the attempt runs and
- * is the caller's to report, and takes its lease out of the holder's row in this transaction.
+ * is the caller's to report, and takes its lease out of the session's row in this transaction.
  *
  * Nothing that a worker reports is refused here, since a refusal would undo the outcomes beside it: an impossible
  * request fails the attempt, and the error states the rule.

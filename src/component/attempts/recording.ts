@@ -1,6 +1,6 @@
 /**
  * Records what a session reports: checks for every outcome that the lease is the session's, moves the job, and answers
- * for each by itself. Does not write the holder's row, and runs no callback: that is its caller's.
+ * for each by itself. Does not write the session's row, and runs no callback: that is its caller's.
  *
  * Reads for real: each job reported; of one that the session does not hold, its row of `attempts`; of retried jobs, the
  * alarms that will come for them, but as a rule none that is about to ring; of the first that its queue's handler did
@@ -14,33 +14,33 @@ import { recordMismatch } from "./blocked.js";
 import { forgetAsked } from "../rows/cancels.js";
 import { recordContinued } from "./continued.js";
 import type { EdgeCtx } from "../rows/effects.js";
-import { findLease, type HeldLease, type Holder } from "../rows/sessions.js";
+import { findLease, type HeldLease, type Session } from "../rows/sessions.js";
 import { findJob } from "../rows/jobs.js";
 import { recordOutcome } from "./outcomes.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 
 interface Recorded {
   answers: Answer[];
-  /** The holder's remaining leases. */
+  /** The session's remaining leases. */
   leases: HeldLease[];
 }
 
-/** Of a holder as much as it takes to know its leases. */
-export type Holding = Pick<Holder, "_id" | "leases" | "lane">;
+/** Of a session as much as it takes to know its leases. */
+export type Holding = Pick<Session, "_id" | "leases" | "lane">;
 
 /**
- * Records the outcomes that are the holder's to report. Each gets an answer of its own; a stale one undoes no other.
+ * Records the outcomes that are the session's to report. Each gets an answer of its own; a stale one undoes no other.
  * `queue`: read by this transaction. For all of a call, a queue is as the call found it.
  */
 export async function recordAll(
   ctx: EdgeCtx,
-  holder: Holding,
+  session: Holding,
   finished: readonly Finished[],
   queue?: Queue,
 ): Promise<Recorded> {
   const answers: Answer[] = [];
-  let leases = holder.leases;
-  const rows = await rowsOf(ctx.db, holder, finished);
+  let leases = session.leases;
+  const rows = await rowsOf(ctx.db, session, finished);
   const queues = new Map(queue === undefined ? [] : [[queue.name, queue]]);
   let areFresh = true;
   let isMismatched = false;
@@ -54,15 +54,15 @@ export async function recordAll(
     leases = leases.filter((lease) => lease !== held);
     if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);
     if (held === undefined || job?.status !== "running" || job.attempt !== attempt) {
-      answers.push({ id, attempt, answer: await answerUnheld(ctx, holder, one) });
+      answers.push({ id, attempt, answer: await answerUnheld(ctx, session, one) });
       continue;
     }
     const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
     queues.set(job.queue, of);
     const { outcome } = one;
-    const said = { ...one, outcome: holder.lane === undefined ? ofWorker(outcome) : outcome };
+    const said = { ...one, outcome: session.lane === undefined ? ofWorker(outcome) : outcome };
     // A lane's jobs are of one queue: one read of its events in a call.
-    if (!isMismatched && holder.lane !== undefined && isMismatchOf(outcome)) {
+    if (!isMismatched && session.lane !== undefined && isMismatchOf(outcome)) {
       isMismatched = true;
       await recordMismatch(ctx, job, outcome.error, ctx.now);
     }
@@ -91,10 +91,10 @@ function ofWorker(outcome: Outcome): Outcome {
 /** The jobs reported, read at once in the time that one takes. */
 async function rowsOf(
   db: DatabaseReader,
-  holder: Holding,
+  session: Holding,
   finished: readonly Finished[],
 ): Promise<Map<Id<"jobs">, Doc<"jobs"> | null>> {
-  const held = finished.flatMap(({ id, attempt }) => findLease(holder, id, attempt)?.id ?? []);
+  const held = finished.flatMap(({ id, attempt }) => findLease(session, id, attempt)?.id ?? []);
   return new Map(
     await Promise.all(
       held.map(async (id): Promise<[Id<"jobs">, Doc<"jobs"> | null]> => {
@@ -126,25 +126,25 @@ function foreign({ queue }: Doc<"jobs">, fits: readonly string[]): Outcome {
 /** The answer for a lease that the session does not hold. Nothing is written: it may be late, repeated or foreign. */
 async function answerUnheld(
   ctx: EdgeCtx,
-  holder: Holding,
+  session: Holding,
   { id, attempt, outcome }: Finished,
 ): Promise<Answer["answer"]> {
   const job = await findJob(ctx.db, id);
   if (job === null) return "leaseLost";
-  const isIts = job.attempt === attempt && job.holder === holder._id;
+  const isIts = job.attempt === attempt && job.session === session._id;
   if (isIts && (job.status === "succeeded" || job.status === "failed")) return "recorded";
   // The job may have moved on since: it backs off, or another has it.
   const row = await findAttempt(ctx.db, job._id, attempt);
-  if (!isIts && row?.holder !== holder._id) return "leaseLost";
+  if (!isIts && row?.session !== session._id) return "leaseLost";
   if (job.attempt === attempt && job.status === "canceled") return "canceled";
   if (row === null) return "leaseLost";
-  // By its holder's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
+  // By its session's word or, when that had fallen silent, without it: nothing else that it may say of it stands.
   if (row.outcome === "canceled") return "canceled";
-  // Noticed by either side, it has ended as its holder says.
+  // Noticed by either side, it has ended as its session says.
   if (row.outcome === "timedOut" && outcome.kind === "failed" && outcome.timedOut === true)
     return "recorded";
   return REPORTED.has(row.outcome) ? "recorded" : "leaseLost";
 }
 
-/** Ends of attempts that only their holder's word brings about. */
+/** Ends of attempts that only their session's word brings about. */
 const REPORTED: ReadonlySet<string> = new Set(["failed", "released", "snoozed"]);

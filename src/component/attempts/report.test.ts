@@ -229,28 +229,28 @@ describe("a report", () => {
     expect((await world.all("chunks")).map(({ text }) => text)).toEqual(["mine"]);
   });
 
-  test("with the holder's id needs no snapshot read, and another's id is no use", async () => {
+  test("with the session's id needs no snapshot read, and another's id is no use", async () => {
     const { id, worker } = await running();
-    const holder: string = (await worker.holder())._id;
+    const session: string = (await worker.session())._id;
     const said = { output: [part(id, 0, "x")] };
     const call = async (as: string) =>
       await worker.world.t.mutation(api.lib.report, {
-        ...{ token: worker.token, session: "unknown", holder: as },
+        ...{ token: worker.token, sessionKey: "unknown", session: as },
         ...said,
       });
     expect((await call(id)).answers).toMatchObject([{ answer: "leaseLost" }]);
-    expect((await call(holder)).answers).toMatchObject([{ answer: "ok", nextIndex: 1 }]);
+    expect((await call(session)).answers).toMatchObject([{ answer: "ok", nextIndex: 1 }]);
   });
 
   test("by a token that may not serve the job's queue is answered leaseLost", async () => {
     const { world, id, worker } = await running();
     const queues = ["other"];
     const { token } = await world.t.mutation(api.operate.createToken, { name: "narrow", queues });
-    const holder: string = (await worker.holder())._id;
+    const session: string = (await worker.session())._id;
     const args = {
       token,
-      session: worker.session,
-      holder,
+      sessionKey: worker.sessionKey,
+      session,
       updates: [{ id, attempt: 1, value: 1 }],
     };
     expect((await world.t.mutation(api.lib.report, args)).answers).toMatchObject([
@@ -258,16 +258,16 @@ describe("a report", () => {
     ]);
   });
 
-  test("by another token of the same queue is answered leaseLost, though it names the holder", async () => {
+  test("by another token of the same queue is answered leaseLost, though it names the session", async () => {
     const { world, id, worker } = await running();
     const { token } = await world.t.mutation(api.operate.createToken, {
       name: "other",
       queues: null,
     });
-    const holder: string = (await worker.holder())._id;
+    const session: string = (await worker.session())._id;
     const said = { output: [part(id, 0, "not mine")] };
-    for (const session of [worker.session, "another"]) {
-      const args = { token, session, holder, ...said };
+    for (const sessionKey of [worker.sessionKey, "another"]) {
+      const args = { token, sessionKey, session, ...said };
       expect((await world.t.mutation(api.lib.report, args)).answers).toMatchObject([
         { answer: "leaseLost" },
       ]);
@@ -284,15 +284,15 @@ describe("a report", () => {
     expect((await readLogs(world, id)).entries).toHaveLength(1);
   });
 
-  test("writes neither the job's row nor its holder's: a transaction that moves the job does not conflict with it", async () => {
+  test("writes neither the job's row nor its session's: a transaction that moves the job does not conflict with it", async () => {
     const { world, id, worker } = await running();
-    const before = [await world.job(id), await worker.holder()];
+    const before = [await world.job(id), await worker.session()];
     await worker.report({
       updates: [{ id, attempt: 1, value: 1 }],
       logs: [log(id, 0, "x")],
       output: [part(id, 0, "x")],
     });
-    expect([await world.job(id), await worker.holder()]).toEqual(before);
+    expect([await world.job(id), await worker.session()]).toEqual(before);
   });
 
   test("shows the progress that was said last, though an older call arrives after it", async () => {

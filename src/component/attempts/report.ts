@@ -3,11 +3,11 @@
  * writer of `progress`, but for `remove.ts`, which deletes it with its job; `logs.ts` and `chunks.ts` write the rows of
  * the other two.
  *
- * A lease is checked against the job's row (it runs, this attempt, this holder), never against the holder's row, which
+ * A lease is checked against the job's row (it runs, this attempt, this session), never against the session's row, which
  * changes with every call of the worker: so a report conflicts with no call of a worker.
  *
  * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output.
- * Snapshot reads: the session's row, where the caller does not know its holder (and a real read where the snapshot
+ * Snapshot reads: the session's row, where the caller does not know its session (and a real read where the snapshot
  * shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for
  * its cancel; a transaction that ends an attempt reads nothing of this. It renews no lease and moves no job.
  */
@@ -47,16 +47,16 @@ export interface Said {
 
 export async function report(
   ctx: MutationCtx,
-  args: Report & { token: string; session: string; holder?: string },
+  args: Report & { token: string; sessionKey: string; session?: string },
 ): Promise<{ answers: ReportAnswer[] }> {
   const now = Date.now();
   const leases = byLease(args);
   const bytes = checkReport(args, leases.length);
   const token = await authorize(ctx.db, args.token, []);
   if (bytes > 0) checkQuota(token, now);
-  const holder = await holderOf(ctx, args, token._id);
+  const session = await sessionOf(ctx, args, token._id);
   const judge = (job: Doc<"jobs"> | null, attempt: number) =>
-    judgeLease(job, attempt, holder, token);
+    judgeLease(job, attempt, session, token);
   const answers = await record(ctx, leases, judge, now);
   await countWrites(ctx.db, token, bytes, now);
   return { answers };
@@ -90,10 +90,10 @@ export async function record(
 export function judgeLease(
   job: Doc<"jobs"> | null,
   attempt: number,
-  holder: Id<"holders"> | null,
+  session: Id<"sessions"> | null,
   token: Doc<"tokens">,
 ): Answer["answer"] {
-  if (job?.status !== "running" || job.attempt !== attempt || job.holder !== holder) {
+  if (job?.status !== "running" || job.attempt !== attempt || job.session !== session) {
     return "leaseLost";
   }
   // A token that is not for the job cannot have claimed it.
@@ -146,52 +146,52 @@ export function byLease({ updates = [], logs = [], output = [] }: Report): Said[
  * it, and only to its caller. A session that is not there to be seen may have claimed for the first time a moment ago:
  * a snapshot may be older than that, and no lease is lost by it.
  */
-export async function holderOf(
+export async function sessionOf(
   ctx: MutationCtx,
-  { holder, session }: { holder?: string; session: string },
+  { session, sessionKey }: { session?: string; sessionKey: string },
   token: Id<"tokens">,
-): Promise<Id<"holders"> | null> {
-  if (holder !== undefined) return await ownHolder(ctx, holder, token);
-  const asked = { session, token };
+): Promise<Id<"sessions"> | null> {
+  if (session !== undefined) return await ownSession(ctx, session, token);
+  const asked = { sessionKey, token };
   const seen = await ctx.runQuery(internal.attempts.report.findSession, asked, lookOnly);
-  return seen ?? (await sessionOf(ctx.db, asked));
+  return seen ?? (await sessionOfKey(ctx.db, asked));
 }
 
 /** The session that a call names by its row, if it is of the caller's token: which never changes either. */
-async function ownHolder(
+async function ownSession(
   ctx: MutationCtx,
-  holder: string,
+  session: string,
   token: Id<"tokens">,
-): Promise<Id<"holders"> | null> {
-  const id = ctx.db.normalizeId("holders", holder);
+): Promise<Id<"sessions"> | null> {
+  const id = ctx.db.normalizeId("sessions", session);
   if (id === null) return null;
-  const seen = await ctx.runQuery(internal.attempts.report.findToken, { holder: id }, lookOnly);
-  const of = seen ?? (await ctx.db.get("holders", id))?.token;
+  const seen = await ctx.runQuery(internal.attempts.report.findToken, { session: id }, lookOnly);
+  const of = seen ?? (await ctx.db.get("sessions", id))?.token;
   return of === token ? id : null;
 }
 
 export const findToken = internalQuery({
-  args: { holder: v.id("holders") },
+  args: { session: v.id("sessions") },
   returns: v.union(v.id("tokens"), v.null()),
-  handler: async ({ db }, { holder }): Promise<Id<"tokens"> | null> =>
-    (await db.get("holders", holder))?.token ?? null,
+  handler: async ({ db }, { session }): Promise<Id<"tokens"> | null> =>
+    (await db.get("sessions", session))?.token ?? null,
 });
 
 const lookOnly = { useStaleSnapshot: true } as const;
 
 export const findSession = internalQuery({
-  args: { session: v.string(), token: v.id("tokens") },
-  returns: v.union(v.id("holders"), v.null()),
-  handler: async ({ db }, asked): Promise<Id<"holders"> | null> => await sessionOf(db, asked),
+  args: { sessionKey: v.string(), token: v.id("tokens") },
+  returns: v.union(v.id("sessions"), v.null()),
+  handler: async ({ db }, asked): Promise<Id<"sessions"> | null> => await sessionOfKey(db, asked),
 });
 
-async function sessionOf(
+async function sessionOfKey(
   db: DatabaseReader,
-  { session, token }: { session: string; token: Id<"tokens"> },
-): Promise<Id<"holders"> | null> {
-  const holder = await db
-    .query("holders")
-    .withIndex("session", (q) => q.eq("session", session))
+  { sessionKey, token }: { sessionKey: string; token: Id<"tokens"> },
+): Promise<Id<"sessions"> | null> {
+  const session = await db
+    .query("sessions")
+    .withIndex("sessionKey", (q) => q.eq("sessionKey", sessionKey))
     .unique();
-  return holder?.token === token ? holder._id : null;
+  return session?.token === token ? session._id : null;
 }

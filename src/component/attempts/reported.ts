@@ -1,6 +1,6 @@
 /**
- * Whether the holder of an attempt has said anything of it: then the reply that brought it the job has arrived, and it
- * has begun. Read, for real, by a transaction that ends leases which were not renewed: their holder reports nothing any
+ * Whether the session of an attempt has said anything of it: then the reply that brought it the job has arrived, and it
+ * has begun. Read, for real, by a transaction that ends leases which were not renewed: their session reports nothing any
  * more.
  */
 import type { Doc } from "../_generated/dataModel.js";

@@ -13,8 +13,8 @@ import {
   type World,
 } from "../setup.test.js";
 
-async function takeBack(world: World, { token, session }: Worker, finished: Finished[]) {
-  return await world.t.mutation(api.lib.takeBack, { token, session, finished });
+async function takeBack(world: World, { token, sessionKey }: Worker, finished: Finished[]) {
+  return await world.t.mutation(api.lib.takeBack, { token, sessionKey, finished });
 }
 
 /** A claim of two jobs of which the app can hand out the second only. */
@@ -23,12 +23,12 @@ async function claimAndTakeBack(
   worker: Worker,
   end: typeof failed | typeof released,
 ) {
-  const { token, session, name, world: of } = worker;
+  const { token, sessionKey, name, world: of } = worker;
   return await world.t.run(async (ctx) => {
-    const request = { token, session, n: 1, name, queues: [of.queue], max: 2 };
+    const request = { token, sessionKey, n: 1, name, queues: [of.queue], max: 2 };
     const { jobs } = await ctx.runMutation(api.lib.claim, request);
     const finished = [end(jobs[0]!)];
-    const { answers } = await ctx.runMutation(api.lib.takeBack, { token, session, finished });
+    const { answers } = await ctx.runMutation(api.lib.takeBack, { token, sessionKey, finished });
     return { jobs, answers };
   });
 }
@@ -41,7 +41,7 @@ test("an attempt that was claimed in the same transaction ends as the app says; 
   expect(answers).toEqual([{ id: first, attempt: 1, answer: "ok" }]);
   expect(await world.status(first!)).toMatchObject({ status: "failed", error: "boom" });
   expect(await world.status(second!)).toMatchObject({ status: "running" });
-  const { n, state, leases } = await worker.holder();
+  const { n, state, leases } = await worker.session();
   expect({ n, state }, "it counts no call").toEqual({ n: 1, state: "active" });
   expect(leases.map(({ id }) => id)).toEqual([second]);
 });
@@ -74,7 +74,7 @@ test("a session that has claimed nothing has nothing to take back, and gets no r
   const { answers } = await takeBack(world, world.worker("b"), [failed(job!)]);
   expect(answers).toEqual([{ id: job!.id, attempt: 1, answer: "leaseLost" }]);
   expect(await world.status(job!.id)).toMatchObject({ status: "running" });
-  expect(await world.all("holders")).toHaveLength(1);
+  expect(await world.all("sessions")).toHaveLength(1);
 });
 
 test("a call that names no attempt, and one with an unknown token, are refused", async () => {
@@ -83,7 +83,7 @@ test("a call that names no attempt, and one with an unknown token, are refused",
   const worker = world.worker("a");
   const [job] = await worker.claim();
   expect(await refusal(takeBack(world, worker, []))).toMatchObject({ code: "invalidArgument" });
-  const unknown = { token: "nonsense", session: worker.session, finished: [failed(job!)] };
+  const unknown = { token: "nonsense", sessionKey: worker.sessionKey, finished: [failed(job!)] };
   await refusal(world.t.mutation(api.lib.takeBack, unknown));
   expect(await world.status(job!.id)).toMatchObject({ status: "running" });
 });

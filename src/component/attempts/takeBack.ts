@@ -10,26 +10,26 @@ import { checkLeases, LEASES_MAX, type Answer, type Finished } from "../../share
 import type { MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { recordAll } from "./recording.js";
-import { findHolder, keepLeases } from "../rows/sessions.js";
+import { findSession, keepLeases } from "../rows/sessions.js";
 import { authorize } from "../rows/tokens.js";
 
 export async function takeBack(
   ctx: MutationCtx,
-  args: { token: string; session: string; finished: Finished[] },
+  args: { token: string; sessionKey: string; finished: Finished[] },
 ): Promise<{ answers: Answer[] }> {
   const now = Date.now();
   checkLeases("The attempts to take back", args.finished, 1, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
-  const holder = await findHolder(ctx.db, args.session, token);
-  if (holder === null) {
+  const session = await findSession(ctx.db, args.sessionKey, token);
+  if (session === null) {
     return {
       answers: args.finished.map(({ id, attempt }) => ({ id, attempt, answer: "leaseLost" })),
     };
   }
-  const step = { now, byHolder: true };
+  const step = { now, bySession: true };
   const { answers, leases } = await withEffects(ctx, step, (ctx) =>
-    recordAll(ctx, holder, args.finished),
+    recordAll(ctx, session, args.finished),
   );
-  await keepLeases(ctx.db, holder, leases, now);
+  await keepLeases(ctx.db, session, leases, now);
   return { answers };
 }

@@ -6,12 +6,12 @@ const NOW = 1_000_000;
 const queue = { name: "tiles", shards: 8 };
 
 /** A live session that serves the queue; only the fields that a stand reads. */
-function holder(
-  session: string,
+function session(
+  sessionKey: string,
   { state = "idle", silentMs = 0, queues = ["tiles"] }: Partial<Options> = {},
-): Doc<"holders"> {
-  const looked = { session, state, queues, lastSeenAt: NOW - silentMs };
-  return looked as unknown as Doc<"holders">;
+): Doc<"sessions"> {
+  const looked = { sessionKey, state, queues, lastSeenAt: NOW - silentMs };
+  return looked as unknown as Doc<"sessions">;
 }
 interface Options {
   state: "idle" | "active";
@@ -20,37 +20,37 @@ interface Options {
 }
 
 const fleet = (size: number, options: Partial<Options> = {}) =>
-  Array.from({ length: size }, (_, i) => holder(`other-${i}`, options));
+  Array.from({ length: size }, (_, i) => session(`other-${i}`, options));
 
 const chance = (value: number) => vi.spyOn(Math, "random").mockReturnValue(value);
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the shards that a stand guards", () => {
   test("are the shards of sessions that have called a moment ago, and will be back", () => {
-    const assignment = assignmentAmong("me", queue, [holder("me"), holder("you")], NOW);
+    const assignment = assignmentAmong("me", queue, [session("me"), session("you")], NOW);
     expect([...assignment.guarded].sort()).toEqual([1, 3, 5, 7]);
     expect(assignment.own).toEqual([0, 2, 4, 6]);
   });
 
   test("are not the shards of silent sessions: any worker takes from dead sessions and from sessions busy with long jobs", () => {
-    const live = [holder("me"), holder("you", { state: "active", silentMs: 3_000 })];
+    const live = [session("me"), session("you", { state: "active", silentMs: 3_000 })];
     expect(assignmentAmong("me", queue, live, NOW).guarded.size).toBe(0);
   });
 
   test("nor one's own, though one has just called oneself", () => {
-    expect(assignmentAmong("me", queue, [holder("me")], NOW).guarded.size).toBe(0);
+    expect(assignmentAmong("me", queue, [session("me")], NOW).guarded.size).toBe(0);
   });
 });
 
 describe("whether a claim takes from guarded shards", () => {
   test("the idle compete with the idle only: a single one among the busy always does", () => {
     chance(0.99);
-    const live = [holder("me"), ...fleet(10, { state: "active" })];
+    const live = [session("me"), ...fleet(10, { state: "active" })];
     expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
   });
 
   test("of many idle ones about two do", () => {
-    const live = [holder("me"), ...fleet(10)];
+    const live = [session("me"), ...fleet(10)];
     chance(0.19);
     expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
     chance(0.2);
@@ -59,12 +59,12 @@ describe("whether a claim takes from guarded shards", () => {
 
   test("sessions that are silent compete with none: beside them one always does", () => {
     chance(0.99);
-    const live = [holder("me"), ...fleet(10, { silentMs: 500 })];
+    const live = [session("me"), ...fleet(10, { silentMs: 500 })];
     expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(true);
   });
 
   test("a session that only has room competes with every other", () => {
-    const live = [holder("me", { state: "active" }), ...fleet(10, { state: "active" })];
+    const live = [session("me", { state: "active" }), ...fleet(10, { state: "active" })];
     chance(0.99);
     expect(assignmentAmong("me", queue, live, NOW).maySteal).toBe(false);
   });
@@ -84,7 +84,7 @@ describe("the turn", () => {
   });
 
   test("leaves out sessions that serve other queues", () => {
-    const live = [holder("me"), ...fleet(9, { queues: ["videos"] })];
+    const live = [session("me"), ...fleet(9, { queues: ["videos"] })];
     expect(assignmentAmong("me", queue, live, NOW)).toMatchObject({
       isAlone: true,
       own: [0, 1, 2, 3, 4, 5, 6, 7],
@@ -93,7 +93,7 @@ describe("the turn", () => {
 });
 
 test("in a crowd too large to be ranked each session has one shard, and all shards are guarded", () => {
-  const assignment = assignmentAmong("me", queue, [holder("me"), ...fleet(33)], NOW);
+  const assignment = assignmentAmong("me", queue, [session("me"), ...fleet(33)], NOW);
   expect(assignment.own).toHaveLength(1);
   expect(assignment.isAlone).toBe(false);
   expect(assignment.guarded.size).toBe(8);

@@ -2,13 +2,13 @@
  * Where a claimer stands among the live sessions of a queue: which shards it reads first, which jobs there are its
  * turn, and whether this claim takes from other sessions' shards.
  *
- * Reads `holders` in the claim's snapshot and writes nothing. A claimer with an outdated view of the other sessions
+ * Reads `sessions` in the claim's snapshot and writes nothing. A claimer with an outdated view of the other sessions
  * conflicts with one of them at a job, and one of the two retries.
  */
 import {
   IDLE_LIVE_MS,
   ownShards,
-  RANKED_HOLDERS_MAX,
+  RANKED_SESSIONS_MAX,
   stableHash,
   turnOf,
   type Turn,
@@ -46,43 +46,47 @@ export interface Assignment {
   part: number;
 }
 
-export interface Holders {
+export interface Sessions {
   /**
    * The sessions that share the work: with leases that run, or idle and seen a moment ago. One more than can be ranked.
    */
-  live: Doc<"holders">[];
+  live: Doc<"sessions">[];
   /** The sessions with expired leases; `null` where more are active than were read. */
-  expired: Doc<"holders">[] | null;
+  expired: Doc<"sessions">[] | null;
 }
 
-export async function findHolders(ctx: QueryCtx, now: number): Promise<Holders> {
+export async function findSessions(ctx: QueryCtx, now: number): Promise<Sessions> {
   const [active, idle] = await Promise.all([
     ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("standing", (q) => q.eq("state", "active"))
       .order("desc")
-      .take(RANKED_HOLDERS_MAX + 1),
+      .take(RANKED_SESSIONS_MAX + 1),
     // The latest first: before them lie dead entries of sessions that have called again since.
     ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
       .order("desc")
-      .take(RANKED_HOLDERS_MAX + 1),
+      .take(RANKED_SESSIONS_MAX + 1),
   ]);
   return {
     live: [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle],
     expired:
-      active.length > RANKED_HOLDERS_MAX ? null : active.filter(({ expiresAt }) => expiresAt < now),
+      active.length > RANKED_SESSIONS_MAX
+        ? null
+        : active.filter(({ expiresAt }) => expiresAt < now),
   };
 }
 
-/** The live holders of other sessions that serve the queue. */
+/** The live sessions of other sessions that serve the queue. */
 export function servingOthers(
-  session: string,
+  sessionKey: string,
   queue: string,
-  live: readonly Doc<"holders">[],
-): Doc<"holders">[] {
-  return live.filter((holder) => holder.session !== session && holder.queues.includes(queue));
+  live: readonly Doc<"sessions">[],
+): Doc<"sessions">[] {
+  return live.filter(
+    (session) => session.sessionKey !== sessionKey && session.queues.includes(queue),
+  );
 }
 
 /**
@@ -93,25 +97,25 @@ export function servingOthers(
  * strict order, and every session takes from its head.
  */
 export function assignmentAmong(
-  session: string,
+  sessionKey: string,
   queue: { name: string; shards: number },
-  live: readonly Doc<"holders">[],
+  live: readonly Doc<"sessions">[],
   now: number,
 ): Assignment {
   const { shards } = queue;
-  const self = live.find((one) => one.session === session && one.queues.includes(queue.name));
-  const others = servingOthers(session, queue.name, live);
-  const sessions = [session, ...others.map((holder) => holder.session)].sort();
-  const rank = sessions.indexOf(session);
+  const self = live.find((one) => one.sessionKey === sessionKey && one.queues.includes(queue.name));
+  const others = servingOthers(sessionKey, queue.name, live);
+  const sessions = [sessionKey, ...others.map((session) => session.sessionKey)].sort();
+  const rank = sessions.indexOf(sessionKey);
   const shardsOf = (one: string) => ownShards(sessions.indexOf(one), sessions.length, shards);
-  const awake = others.filter((holder) => holder.lastSeenAt > now - OWNER_SILENT_MS);
+  const awake = others.filter((session) => session.lastSeenAt > now - OWNER_SILENT_MS);
   // An idle session competes with the other idle ones; a session that only has room competes with all.
   const rivals = self?.state === "active" ? others : others.filter(({ state }) => state === "idle");
   return {
-    own: shardsOf(session),
+    own: shardsOf(sessionKey),
     turn: self !== undefined || shards === 1 ? turnOf(rank, sessions.length, shards) : "unknown",
     isAlone: others.length === 0,
-    guarded: new Set(awake.flatMap((holder) => shardsOf(holder.session))),
+    guarded: new Set(awake.flatMap((session) => shardsOf(session.sessionKey))),
     ...thiefAmong(rivals.filter((rival) => isAtWork(rival, now)).length),
   };
 }
@@ -129,25 +133,27 @@ export function assignmentAlone(shards: number): Assignment {
 
 /** The same for several such claims at the same time: each takes its turn first, and then any job. */
 export function assignmentInCrowd(
-  session: string,
+  sessionKey: string,
   queue: { name: string; shards: number },
-  live: readonly Doc<"holders">[],
+  live: readonly Doc<"sessions">[],
 ): Assignment {
   const alone = assignmentAlone(queue.shards);
   if (queue.shards === 1) return alone;
-  const busy = servingOthers(session, queue.name, live).filter(({ state }) => state === "active");
-  const sessions = [session, ...busy.map((one) => one.session)].sort();
-  return { ...alone, turn: { index: sessions.indexOf(session), sharers: sessions.length } };
+  const busy = servingOthers(sessionKey, queue.name, live).filter(
+    ({ state }) => state === "active",
+  );
+  const sessions = [sessionKey, ...busy.map((one) => one.sessionKey)].sort();
+  return { ...alone, turn: { index: sessions.indexOf(sessionKey), sharers: sessions.length } };
 }
 
 /** The same among more sessions than every claim can read. A shard to which no session hashes is served by stealing. */
 export function assignmentInFleet(
-  session: string,
+  sessionKey: string,
   shards: number,
   { rank, size }: Fleet,
   atWork: number,
 ): Assignment {
-  const known = rank ?? stableHash(session) % size;
+  const known = rank ?? stableHash(sessionKey) % size;
   return {
     own: ownShards(known, size, shards),
     turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
@@ -157,7 +163,7 @@ export function assignmentInFleet(
   };
 }
 
-function isAtWork({ lastSeenAt }: Doc<"holders">, now: number): boolean {
+function isAtWork({ lastSeenAt }: Doc<"sessions">, now: number): boolean {
   return lastSeenAt > now - RIVAL_SILENT_MS;
 }
 
@@ -166,11 +172,11 @@ function isAtWork({ lastSeenAt }: Doc<"holders">, now: number): boolean {
  * the latest, so one silent among them shows that all later ones are silent as well. Where every session read of a
  * state has called, the whole fleet counts as calling.
  */
-export function countAtWork(others: readonly Doc<"holders">[], size: number, now: number): number {
-  const seen = others.filter((holder) => isAtWork(holder, now));
+export function countAtWork(others: readonly Doc<"sessions">[], size: number, now: number): number {
+  const seen = others.filter((session) => isAtWork(session, now));
   const areAll = (["active", "idle"] as const).some((state) => {
-    const calling = seen.filter((holder) => holder.state === state).length;
-    return calling > RANKED_HOLDERS_MAX;
+    const calling = seen.filter((session) => session.state === state).length;
+    return calling > RANKED_SESSIONS_MAX;
   });
   return areAll ? size : seen.length;
 }

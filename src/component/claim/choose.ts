@@ -45,13 +45,13 @@ import {
 } from "../index/scan.js";
 import {
   countAtWork,
-  findHolders,
+  findSessions,
   servingOthers,
   assignmentAlone,
   assignmentInCrowd,
   assignmentInFleet,
   assignmentAmong,
-  type Holders,
+  type Sessions,
 } from "./assignment.js";
 import { vKey } from "../rows/stored.js";
 import { findTimers, serves, sweepAt } from "../loops/timers.js";
@@ -60,11 +60,11 @@ import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "../tend/watchdog.js";
 /** Queues that a claim without picks checks for overdue work: its next claims check other queues. */
 const OVERDUE_QUEUES = 8;
 
-/** Expired holders among which a claim picks one: they seldom expire together, and two claims should not conflict. */
+/** Expired sessions among which a claim picks one: they seldom expire together, and two claims should not conflict. */
 const EXPIRED_SEEN = 4;
 
 /** Of a claim that has not read them. */
-const NO_HOLDERS: Holders = { live: [], expired: [] };
+const NO_SESSIONS: Sessions = { live: [], expired: [] };
 
 /** So many of a fleet at a time repair overdue work: all idle claimers see the same. */
 export const REVIVERS = 4;
@@ -96,9 +96,9 @@ export const vLook = v.object({
   /** The search stopped: the picks are as many as the claim may take, or end. */
   isFull: v.boolean(),
   scans: v.array(vScan),
-  /** A holder with expired leases, if any. */
-  expired: v.union(v.id("holders"), v.null()),
-  /** Queues of that holder with ended jobs that are not counted yet: no sweep checks there for its sake. */
+  /** A session with expired leases, if any. */
+  expired: v.union(v.id("sessions"), v.null()),
+  /** Queues of that session with ended jobs that are not counted yet: no sweep checks there for its sake. */
   uncounted: v.array(v.string()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
@@ -133,7 +133,7 @@ const vLookedAtQueue = v.object({
 type LookedAtQueue = Infer<typeof vLookedAtQueue>;
 
 const vLookArgs = v.object({
-  session: v.string(),
+  sessionKey: v.string(),
   /** The claimer's name: a job that a worker of this name has failed is left to other workers for a while. */
   name: v.string(),
   queues: v.array(vLookedAtQueue),
@@ -170,7 +170,7 @@ export const chooseJobs = internalQuery({
   args: vLookArgs,
   returns: vLook,
   handler: async (ctx, args): Promise<Look> => {
-    const { queues, max, now, session, conditions } = args;
+    const { queues, max, now, sessionKey, conditions } = args;
     const offer = offerOf(conditions);
     const mine = decodeCursor(args.cursor, offer.groups);
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
@@ -178,19 +178,19 @@ export const chooseJobs = internalQuery({
     // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.
     const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
-    const [holders, timer] = await Promise.all([
-      seesOthers ? findHolders(ctx, now) : NO_HOLDERS,
+    const [sessions, timer] = await Promise.all([
+      seesOthers ? findSessions(ctx, now) : NO_SESSIONS,
       aTimer(ctx, args),
     ]);
-    const { live } = holders;
+    const { live } = sessions;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
     const left = newBudget(args.ranges);
     const seen: Seen[] = [];
     const miscounted: string[] = [];
     let place: PlaceInFleet = { size: 1, rank: 0 };
-    const places = new PlacesByQueue(session, live);
+    const places = new PlacesByQueue(sessionKey, live);
     for (const { name } of seesOthers ? passedBy : []) {
-      const fleet = await fleetOf(ctx.db, name, session, live, now);
+      const fleet = await fleetOf(ctx.db, name, sessionKey, live, now);
       place = larger(place, places.note(name, fleet));
       if (fleet?.isMiscounted === true) miscounted.push(name);
     }
@@ -198,11 +198,11 @@ export const chooseJobs = internalQuery({
     for (const [i, queue] of rotate(open, Math.random()).entries()) {
       if (picks.isFull || isSpent(left)) break;
       const [fleet, routes] = await Promise.all([
-        args.everywhere === true ? null : fleetOf(ctx.db, queue.name, session, live, now),
+        args.everywhere === true ? null : fleetOf(ctx.db, queue.name, sessionKey, live, now),
         routesOf(ctx.db, queue.name),
       ]);
-      const others = servingOthers(session, queue.name, live);
-      place = larger(place, fleet ?? placeAmong(session, others));
+      const others = servingOthers(sessionKey, queue.name, live);
+      place = larger(place, fleet ?? placeAmong(sessionKey, others));
       if (args.served !== undefined) places.note(queue.name, fleet);
       if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
       const target = await targetOf(ctx, args, queue, { live, fleet, mine });
@@ -232,7 +232,7 @@ export const chooseJobs = internalQuery({
       args.everywhere !== true ||
       picks.isFull ||
       (seen.length === open.length && (await restOf(seen, picks)));
-    const expired = picks.isFull ? null : await anExpiredHolder(ctx, args, holders, place.size);
+    const expired = picks.isFull ? null : await anExpiredSession(ctx, args, sessions, place.size);
     // Lost jobs may be of a low priority: all other waiting jobs are taken first.
     const isNext = expired !== null && (await restOf(seen, picks));
     return {
@@ -283,9 +283,9 @@ async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
 
 async function targetOf(
   ctx: QueryCtx,
-  { session, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
+  { sessionKey, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
   { name, shards, epoch, upTo: left }: LookedAtQueue,
-  { live, fleet, mine }: { live: Doc<"holders">[]; fleet: Fleet | null; mine: PrivateCursor },
+  { live, fleet, mine }: { live: Doc<"sessions">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<LaneTarget> {
   const known = boundsFor(mine, name, conditions.maxCost);
   const bounds = [...known, await publicBounds(ctx.db, name)];
@@ -298,15 +298,15 @@ async function targetOf(
   const target = { name, shards, epoch, bounds, now, newest, isWoken: woken, young };
   if (everywhere === true) {
     const crowd = isCrowded
-      ? assignmentInCrowd(session, { name, shards }, live)
+      ? assignmentInCrowd(sessionKey, { name, shards }, live)
       : assignmentAlone(shards);
     return { ...target, assignment: crowd };
   }
-  const others = servingOthers(session, name, live);
+  const others = servingOthers(sessionKey, name, live);
   const assignment =
     fleet === null
-      ? assignmentAmong(session, { name, shards }, live, now)
-      : assignmentInFleet(session, shards, fleet, countAtWork(others, fleet.size, now));
+      ? assignmentAmong(sessionKey, { name, shards }, live, now)
+      : assignmentInFleet(sessionKey, shards, fleet, countAtWork(others, fleet.size, now));
   return { ...target, assignment: isWoken ? { ...assignment, maySteal: true } : assignment };
 }
 
@@ -321,7 +321,7 @@ type LaneTarget = Target & { young: { offers: readonly Offer[]; after: bigint } 
  */
 function avoiding(
   { name, now, isLane }: LookArgs,
-  others: readonly Doc<"holders">[],
+  others: readonly Doc<"sessions">[],
   { young }: LaneTarget,
 ): (job: Doc<"jobs">) => boolean {
   if (isLane === true)
@@ -364,22 +364,22 @@ async function aTimer(
  * A lane past its watch time is left to the sweep, which comes for it at the same moment: as a rule the lane lives, and
  * the two would only conflict (11 conflicts among 242 jobs, a tenth of them of a minute, on class S256).
  */
-async function anExpiredHolder(
+async function anExpiredSession(
   ctx: QueryCtx,
-  { session, now }: LookArgs,
-  holders: Holders,
+  { sessionKey, now }: LookArgs,
+  sessions: Sessions,
   fleetSize: number,
-): Promise<Doc<"holders"> | null> {
-  if (holders.expired === null && Math.random() * fleetSize >= REVIVERS) return null;
+): Promise<Doc<"sessions"> | null> {
+  if (sessions.expired === null && Math.random() * fleetSize >= REVIVERS) return null;
   const expired =
-    holders.expired ??
+    sessions.expired ??
     (await ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
       .take(EXPIRED_SEEN));
   const others = expired.filter(
-    ({ session: other, lane, expiresAt }) =>
-      other !== session && (lane === undefined || expiresAt < now - LANE_SWEPT_MS),
+    ({ sessionKey: other, lane, expiresAt }) =>
+      other !== sessionKey && (lane === undefined || expiresAt < now - LANE_SWEPT_MS),
   );
   return others[Math.floor(Math.random() * others.length)] ?? null;
 }

@@ -97,10 +97,10 @@ async function play(steps: readonly Step[]): Promise<void> {
 
 /** The worker is silent for a lease, and the lease is ended: as by a sweep or a claim with room. */
 async function lose(world: World, name: string): Promise<void> {
-  const holder = (await world.all("holders")).find((one) => one.name === name);
-  if (holder?.state !== "active") return;
+  const session = (await world.all("sessions")).find((one) => one.name === name);
+  if (session?.state !== "active") return;
   await world.t.run((ctx) =>
-    ctx.db.patch("holders", holder._id, {
+    ctx.db.patch("sessions", session._id, {
       ...{ acknowledged: true, expiresAt: Date.now() - 1, lastSeenAt: Date.now() - 3_600_001 },
     }),
   );

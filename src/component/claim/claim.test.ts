@@ -117,7 +117,7 @@ describe("a call that is repeated, since its reply was lost", () => {
     const first = await worker.claim(2);
     const again = await worker.claim(2, { n: 1 });
     expect(again).toEqual(first);
-    expect((await worker.holder()).leases).toHaveLength(2);
+    expect((await worker.session()).leases).toHaveLength(2);
   });
 
   test("returns only its own jobs, not the jobs of calls before it", async () => {
@@ -211,19 +211,19 @@ describe("the private cursor", () => {
 });
 
 describe("taking over", () => {
-  test("a claim with room takes the jobs of a holder that has gone silent, without the janitor", async () => {
+  test("a claim with room takes the jobs of a session that has gone silent, without the janitor", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const gone = world.worker("gone");
     const [job] = await gone.claim();
     await gone.heartbeat([job!]);
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
-      await ctx.db.patch("holders", holder._id, { expiresAt: Date.now() - 1 });
+      const session = (await ctx.db.query("sessions").first())!;
+      await ctx.db.patch("sessions", session._id, { expiresAt: Date.now() - 1 });
     });
     const [taken] = await world.worker("b").claim(3);
     expect(taken).toMatchObject({ id, attempt: 2, resets: 1 });
-    expect((await gone.holder()).state).toBe("gone");
+    expect((await gone.session()).state).toBe("gone");
   });
 
   test("a session that comes back after it was given up is as good as new", async () => {
@@ -233,7 +233,7 @@ describe("taking over", () => {
     await worker.claim();
     await world.advance(10_500);
     expect(await worker.claim()).toHaveLength(1);
-    expect((await worker.holder()).state).toBe("active");
+    expect((await worker.session()).state).toBe("active");
   });
 });
 
@@ -254,7 +254,7 @@ describe("bad input", () => {
   test("no queue, and one queue twice, are refused", async () => {
     const world = await newWorld();
     const { token, queue } = world;
-    const call = { token, session: "s", n: 1, name: "a", max: 1 };
+    const call = { token, sessionKey: "s", n: 1, name: "a", max: 1 };
     for (const queues of [[], [queue, queue]]) {
       const refused = await refusal(world.t.mutation(api.lib.claim, { ...call, queues }));
       expect(refused).toMatchObject({ code: "invalidArgument" });

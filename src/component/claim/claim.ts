@@ -2,7 +2,7 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Snapshot reads: candidates, routes, live holders, an expired holder and the ended jobs of its queues,
+ * janitor's. Snapshot reads: candidates, routes, live sessions, an expired session and the ended jobs of its queues,
  * cursors, timers; a claim without candidates also reads overdue work. Writes: the jobs taken, the session's row;
  * inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
  * shards of its own), a cancel or pause of it, a pause of its queue, a sweep with a timer that the claim depends on.
@@ -45,7 +45,7 @@ import {
   judgeCall,
   room,
   type HeldLease,
-  type Holder,
+  type Session,
 } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { offerOf } from "../rows/conditions.js";
@@ -80,7 +80,7 @@ export interface Claimed {
   cursor: string;
   /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
   ruled: ReadonlyMap<string, Id<"jobRules">>;
-  /** Payloads are left out, being more than was asked for: the holder of the jobs reads them. */
+  /** Payloads are left out, being more than was asked for: the session of the jobs reads them. */
   isHeavy?: boolean;
   /** A job was left that may run for longer than the process does. */
   isTooLong?: boolean;
@@ -100,7 +100,7 @@ export interface Claimed {
 export interface ClaimReply {
   jobs: ClaimedJob[];
   cursor: string;
-  holder: string;
+  session: string;
   fleet?: PlaceInFleet;
   places?: Places;
 }
@@ -134,23 +134,23 @@ export interface LaneLook {
 
 export async function claim(
   ctx: MutationCtx,
-  args: ClaimRequest & { token: string; session: string; n: number; name: string },
+  args: ClaimRequest & { token: string; sessionKey: string; n: number; name: string },
 ): Promise<ClaimReply> {
   const now = Date.now();
   const queues = checkRequest(args);
   const token = await authorize(ctx.db, args.token, queues);
   const request = within(token, args);
-  const caller = { token, session: args.session, name: args.name, queues };
-  const holder = await enterSession(ctx, caller, now);
-  if (judgeCall(holder, args.n) === "repeated") {
-    const cursor = holder.reply.cursor ?? "{}";
-    return { jobs: await leasedBefore(ctx, holder, holder.n), cursor, holder: holder._id };
+  const caller = { token, sessionKey: args.sessionKey, name: args.name, queues };
+  const session = await enterSession(ctx, caller, now);
+  if (judgeCall(session, args.n) === "repeated") {
+    const cursor = session.reply.cursor ?? "{}";
+    return { jobs: await leasedBefore(ctx, session, session.n), cursor, session: session._id };
   }
-  const taken = await takeJobs(ctx, holder, args.n, request, now);
+  const taken = await takeJobs(ctx, session, args.n, request, now);
   const { leases, jobs, cursor, timer } = taken;
   const closed = await closeCall(
     ctx.db,
-    holder,
+    session,
     {
       n: args.n,
       claimed: leases,
@@ -163,7 +163,7 @@ export async function claim(
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
-  return { jobs, cursor, holder: holder._id, ...fleetIn(taken) };
+  return { jobs, cursor, session: session._id, ...fleetIn(taken) };
 }
 
 /** Checks a claim's arguments, and returns the names of its queues. */
@@ -186,7 +186,7 @@ export function checkRequest({ queues, max }: ClaimRequest): string[] {
  */
 export async function leasedBefore(
   ctx: MutationCtx,
-  { leases }: Holder,
+  { leases }: Session,
   n: number,
 ): Promise<ClaimedJob[]> {
   const now = Date.now();
@@ -202,13 +202,13 @@ export async function leasedBefore(
 }
 
 /**
- * The claim itself: searches, takes for real, takes over lost jobs. Does not write the holder's row.
+ * The claim itself: searches, takes for real, takes over lost jobs. Does not write the session's row.
  *
  * A paused queue is left out. Its row has been read for real, so a pause and a claim conflict, and one of them retries.
  */
 export async function takeJobs(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   n: number,
   request: ClaimRequest,
   now: number,
@@ -223,7 +223,7 @@ export async function takeJobs(
   const open = new Map(
     declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
   );
-  return await takeFrom(ctx, holder, n, open, request, now, { besideCallbacks, named });
+  return await takeFrom(ctx, session, n, open, request, now, { besideCallbacks, named });
 }
 
 /** The names of the queues that it searches. */
@@ -245,7 +245,7 @@ export interface TakeOptions {
  */
 export async function takeFrom(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   n: number,
   open: ReadonlyMap<string, Queue>,
   request: Omit<ClaimRequest, "queues"> & Partial<Pick<ClaimRequest, "queues">>,
@@ -253,7 +253,7 @@ export async function takeFrom(
   { besideCallbacks = false, lane, named = [] }: TakeOptions = {},
 ): Promise<Claimed> {
   const {
-    cursor = holder.lane === undefined ? undefined : holder.reply.cursor,
+    cursor = session.lane === undefined ? undefined : session.reply.cursor,
     labels,
     maxCost,
     groups,
@@ -262,10 +262,10 @@ export async function takeFrom(
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
   const known = ofQueues(decodeCursor(cursor, offer.groups), names);
-  const max = Math.min(request.max, room(holder));
+  const max = Math.min(request.max, room(session));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
-  const batch = newLeaseBatch({ holder, n, queues: open, offer, max, now, carries, endsAt });
+  const batch = newLeaseBatch({ session, n, queues: open, offer, max, now, carries, endsAt });
   if (isFull(batch) || open.size === 0) {
     const same = encodeCursor(known);
     return { leases: [], jobs: [], ruled: batch.ruled, cursor: same, timer: undefined };
@@ -286,10 +286,10 @@ export async function takeFrom(
   const seen: Look = await ctx.runQuery(
     internal.claim.choose.chooseJobs,
     {
-      session: holder.session,
-      name: holder.name,
+      sessionKey: session.sessionKey,
+      name: session.name,
       queues: [...open.values()].map((queue) => ({
-        ...describeQueue(queue, holder, lane, now),
+        ...describeQueue(queue, session, lane, now),
         ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
       })),
       conditions: given({ labels, maxCost, groups }),
@@ -298,7 +298,7 @@ export async function takeFrom(
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
       ...given({
         cursor,
-        endsBy: finite(firstTimeout(holder.leases)),
+        endsBy: finite(firstTimeout(session.leases)),
         upTo: request.waited === true ? commitTimeOf(now - NAMED_WAITED_MS) : lane?.upTo,
       }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
@@ -360,7 +360,7 @@ function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: LeaseBat
 
 function describeQueue(
   { name, shardsEver, epoch, config }: Queue,
-  { lane }: Holder,
+  { lane }: Session,
   look: LaneLook | undefined,
   now: number,
 ) {

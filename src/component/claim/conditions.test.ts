@@ -151,8 +151,8 @@ describe("a retry", () => {
     const b = world.worker("b");
     await b.heartbeat([]);
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").collect()).find((one) => one.name !== "a")!;
-      await ctx.db.patch("holders", holder._id, { name: "b", queues: ["tiles"] });
+      const session = (await ctx.db.query("sessions").collect()).find((one) => one.name !== "a")!;
+      await ctx.db.patch("sessions", session._id, { name: "b", queues: ["tiles"] });
     });
     expect(await a.claim()).toEqual([]);
     vi.advanceTimersByTime(2_001);
@@ -208,14 +208,14 @@ describe("peek", () => {
 });
 
 describe("a claimed job's fields for the worker", () => {
-  test("all that people said of it, its own lease and timeout, and the holder's id", async () => {
+  test("all that people said of it, its own lease and timeout, and the session's id", async () => {
     const world = await newWorld({ graceMs: 500 });
     const options = { name: "n", priority: 2, group: "g", tags: ["t"], labels: ["l"], cost: 3 };
     await world.enqueue("job", { ...options, rules: { leaseMs: 7_000, timeoutMs: 60_000 } });
     const worker = world.worker("w");
     const [job] = await worker.claim(1, { labels: ["l"] });
     expect(job).toMatchObject({ ...options, leaseMs: 7_000, timeoutMs: 60_000 });
-    const { leases } = await worker.holder();
+    const { leases } = await worker.session();
     const timeoutAt = Date.now() + 60_000;
     expect(leases).toEqual([expect.objectContaining({ leaseMs: 7_000, graceMs: 500, timeoutAt })]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   CURSOR_KEPT_BYTES,
   CURSOR_MAX_BYTES,
-  HOLDER_MAX_BYTES,
+  SESSION_MAX_BYTES,
   OFFER_MAX_BYTES,
   type Conditions,
 } from "../../shared/index.js";
@@ -12,8 +12,8 @@ import { api } from "../_generated/api.js";
 import { failed, newWorld, refusal, type World, type Worker } from "../setup.test.js";
 
 async function claim(world: World, args: Conditions & { cursor?: string; n?: number }) {
-  const { token, session } = world.worker("fat");
-  const of = { token, session, n: 1, name: "fat" };
+  const { token, sessionKey } = world.worker("fat");
+  const of = { token, sessionKey, n: 1, name: "fat" };
   return await world.t.mutation(api.lib.claim, {
     ...of,
     ...{ queues: [world.queue], max: 1 },
@@ -57,7 +57,7 @@ describe("the cursor that a claim is given", () => {
       const cursor = `${cursorOf(wide, CURSOR_MAX_BYTES - 100).slice(0, -1)},${own}`;
       const reply = await claim(world, { cursor });
       expect(reply.cursor).not.toContain("漢");
-      const row = (await world.all("holders")).find(({ name }) => name === "fat")!;
+      const row = (await world.all("sessions")).find(({ name }) => name === "fat")!;
       expect(getDocumentSize(row as never)).toBeLessThan(2_000);
     },
   );
@@ -85,7 +85,7 @@ describe("the cursor that a session's row keeps for a repeat of the call", () =>
     const world = await newWorld();
     const reply = await claim(world, { cursor: ownCursor(CURSOR_KEPT_BYTES + 100) });
     expect(reply.cursor.length).toBeGreaterThan(CURSOR_KEPT_BYTES);
-    const [row] = await world.all("holders");
+    const [row] = await world.all("sessions");
     expect(row!.reply.cursor).toBeUndefined();
     expect((await claim(world, {})).cursor).toBe("{}");
   });
@@ -132,7 +132,7 @@ async function fattest(world: World): Promise<Worker> {
   world.queue.name = "t".repeat(64);
   world.queue.config.timeoutMs = 60_000;
   for (const group of groups) await world.enqueue("a", { group });
-  const { token, session, name } = worker;
+  const { token, sessionKey, name } = worker;
   const offer = { labels, groups, maxCost: 1_000_000 };
   // A cursor is of one set of groups.
   const cursor = ownCursor(
@@ -140,24 +140,24 @@ async function fattest(world: World): Promise<Worker> {
     world.queue.name,
   );
   await world.t.mutation(api.lib.claim, {
-    ...{ token, session, n: 1, name, queues: served, max: 64, ...offer },
+    ...{ token, sessionKey, n: 1, name, queues: served, max: 64, ...offer },
   });
   const finished = Array.from({ length: 64 }, (_, i) =>
     failed({ id: `${"x".repeat(62)}${i + 10}`, attempt: 10 ** 9 }),
   );
   const ask = { queues: served, max: 1, ...offer, cursor };
-  await world.t.mutation(api.lib.complete, { token, session, n: 2, finished, claim: ask });
+  await world.t.mutation(api.lib.complete, { token, sessionKey, n: 2, finished, claim: ask });
   return worker;
 }
 
 test("a row is never larger than the bound that readers of many rows assume", async () => {
   const world = await newWorld();
   const worker = await fattest(world);
-  const row = await worker.holder();
+  const row = await worker.session();
   expect(row.leases).toHaveLength(64);
   expect(row.reply.answers).toHaveLength(64);
   expect(row.groups).toHaveLength(64);
   const bytes = getDocumentSize(row);
-  expect(bytes).toBeGreaterThan(HOLDER_MAX_BYTES / 2);
-  expect(bytes).toBeLessThan(HOLDER_MAX_BYTES);
+  expect(bytes).toBeGreaterThan(SESSION_MAX_BYTES / 2);
+  expect(bytes).toBeLessThan(SESSION_MAX_BYTES);
 });

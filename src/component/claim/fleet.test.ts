@@ -3,15 +3,15 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   FLEET_OLD_MS,
   FLEET_WAIT_MS,
-  RANKED_HOLDERS_MAX,
+  RANKED_SESSIONS_MAX,
   STEAL_AFTER_MS,
 } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { fleetOf, type Fleet } from "./fleet.js";
 import { newWorld, type World } from "../setup.test.js";
-import { findHolders, assignmentInFleet } from "./assignment.js";
+import { findSessions, assignmentInFleet } from "./assignment.js";
 
-const MANY = RANKED_HOLDERS_MAX + 12;
+const MANY = RANKED_SESSIONS_MAX + 12;
 const sessions = Array.from({ length: MANY }, (_, i) => `session-${i}`);
 
 afterEach(() => void vi.restoreAllMocks());
@@ -22,21 +22,21 @@ const NOT_ITS = [sessions[0]!, sessions[1]!];
 /** Every session that may request a count does, or none. */
 const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0 : 0.99);
 
-async function claim(world: World, session: string, n: number) {
+async function claim(world: World, sessionKey: string, n: number) {
   const { token, queue } = world;
   return await world.t.mutation(api.lib.claim, {
-    ...{ token, session, n, name: session, queues: [queue], max: 1 },
+    ...{ token, sessionKey, n, name: sessionKey, queues: [queue], max: 1 },
   });
 }
 
 async function claimAll(world: World, n: number, who: readonly string[] = sessions) {
-  for (const session of who) await claim(world, session, n);
+  for (const sessionKey of who) await claim(world, sessionKey, n);
 }
 
-async function fleetAsSeenBy(world: World, session: string): Promise<Fleet | null> {
+async function fleetAsSeenBy(world: World, sessionKey: string): Promise<Fleet | null> {
   return await world.t.run(async (ctx) => {
-    const { live } = await findHolders(ctx, Date.now());
-    return await fleetOf(ctx.db, "tiles", session, live, Date.now());
+    const { live } = await findSessions(ctx, Date.now());
+    return await fleetOf(ctx.db, "tiles", sessionKey, live, Date.now());
   });
 }
 
@@ -50,7 +50,7 @@ describe("a fleet", () => {
   test("has no row where a claim can read every session", async () => {
     ask(true);
     const world = await newWorld({ shards: 8 });
-    await claimAll(world, 1, sessions.slice(0, RANKED_HOLDERS_MAX));
+    await claimAll(world, 1, sessions.slice(0, RANKED_SESSIONS_MAX));
     expect(await counted(world)).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe("a fleet", () => {
     expect(assignmentInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
     await world.enqueue();
     const { jobs } = await world.t.mutation(api.lib.claim, {
-      ...{ token: world.token, session: sessions[0]!, n: 2, name: "a", max: 1, woken: true },
+      ...{ token: world.token, sessionKey: sessions[0]!, n: 2, name: "a", max: 1, woken: true },
       queues: [world.queue],
     });
     expect(jobs).toHaveLength(1);
@@ -109,7 +109,7 @@ describe("a fleet", () => {
     await claimAll(world, 3);
     await counted(world);
     const places = [];
-    for (const session of sessions) places.push((await claim(world, session, 4)).fleet!);
+    for (const sessionKey of sessions) places.push((await claim(world, sessionKey, 4)).fleet!);
     expect(places.map(({ size }) => size)).toEqual(sessions.map(() => MANY));
     expect(new Set(places.map(({ rank }) => rank)).size).toBe(MANY);
   });
@@ -140,7 +140,7 @@ describe("a fleet", () => {
     const { token, queue } = world;
     const take = async (n: number, chance: number) => {
       vi.spyOn(Math, "random").mockReturnValue(chance);
-      const args = { token, session: owner, n, name: "a", queues: [queue], max: 64 };
+      const args = { token, sessionKey: owner, n, name: "a", queues: [queue], max: 64 };
       return (await world.t.mutation(api.lib.claim, args)).jobs.length;
     };
     const its = await take(3, 0.99);
@@ -163,10 +163,10 @@ describe("an answer to a wake", () => {
     await claimAll(world, 1, sessions.slice(0, 4));
     await world.enqueue();
     // The two of the four that do not own its shard are asked.
-    for (const session of NOT_ITS) expect((await claim(world, session, 2)).jobs).toEqual([]);
+    for (const sessionKey of NOT_ITS) expect((await claim(world, sessionKey, 2)).jobs).toEqual([]);
     const { token, queue } = world;
     const woken = await world.t.mutation(api.lib.claim, {
-      ...{ token, session: NOT_ITS[0]!, n: 3, name: "a", queues: [queue], max: 1, woken: true },
+      ...{ token, sessionKey: NOT_ITS[0]!, n: 3, name: "a", queues: [queue], max: 1, woken: true },
     });
     expect(woken.jobs).toHaveLength(1);
   });

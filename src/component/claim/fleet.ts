@@ -6,7 +6,7 @@
  * or finds the count old, schedules blindly: about four sessions of a fleet of any size do, and all but the first of
  * these calls find the count done.
  *
- * Snapshot reads: all live holders. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with:
+ * Snapshot reads: all live sessions. Reads for real: the queue's row of `fleets`. Writes: that row. Conflicts with:
  * another count.
  */
 import { v, type Infer } from "convex/values";
@@ -16,7 +16,7 @@ import {
   FLEET_OLD_MS,
   FLEET_WAIT_MS,
   IDLE_LIVE_MS,
-  RANKED_HOLDERS_MAX,
+  RANKED_SESSIONS_MAX,
   stableHash,
   type Places,
 } from "../../shared/index.js";
@@ -28,7 +28,7 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "../_generated/server.js";
-import { takeHolders } from "../rows/sessions.js";
+import { takeSessions } from "../rows/sessions.js";
 
 export const vPlaceInFleet = v.object({
   /** How many are live and serve the queue, itself among them. */
@@ -47,22 +47,22 @@ export interface Fleet extends PlaceInFleet {
 export async function fleetOf(
   db: DatabaseReader,
   queue: string,
-  session: string,
-  live: readonly Doc<"holders">[],
+  sessionKey: string,
+  live: readonly Doc<"sessions">[],
   now: number,
 ): Promise<Fleet | null> {
-  if (live.length <= RANKED_HOLDERS_MAX) return null;
+  if (live.length <= RANKED_SESSIONS_MAX) return null;
   const row = await findFleet(db, queue);
   const members = row === null ? new Uint32Array() : new Uint32Array(row.members);
-  const rank = rankOf(members, stableHash(session));
+  const rank = rankOf(members, stableHash(sessionKey));
   const size = rank === null ? Math.max(members.length, live.length) : members.length;
   const isWrong = row === null || rank === null || row.at < now - FLEET_OLD_MS;
   return { size, rank, isMiscounted: isWrong && Math.random() * size < FLEET_ASKS };
 }
 
 /** The place among so few that all of them have been seen. */
-export function placeAmong(session: string, others: readonly Doc<"holders">[]): PlaceInFleet {
-  const before = others.filter((other) => other.session < session);
+export function placeAmong(sessionKey: string, others: readonly Doc<"sessions">[]): PlaceInFleet {
+  const before = others.filter((other) => other.sessionKey < sessionKey);
   return { size: others.length + 1, rank: before.length };
 }
 
@@ -73,14 +73,14 @@ export function larger(one: PlaceInFleet, { size, rank }: PlaceInFleet): PlaceIn
 /** The places of a session among the workers of each of its queues. A lane follows no subscription, and has no place there. */
 export class PlacesByQueue {
   private readonly byQueue = new Map<string, PlaceInFleet>();
-  private readonly workers: readonly Doc<"holders">[];
+  private readonly workers: readonly Doc<"sessions">[];
 
   constructor(
-    private readonly session: string,
-    live: readonly Doc<"holders">[],
+    private readonly sessionKey: string,
+    live: readonly Doc<"sessions">[],
   ) {
     this.workers = live.filter(({ lane }) => lane === undefined);
-    this.isWhole = live.length <= RANKED_HOLDERS_MAX;
+    this.isWhole = live.length <= RANKED_SESSIONS_MAX;
   }
   private readonly isWhole: boolean;
 
@@ -93,9 +93,9 @@ export class PlacesByQueue {
 
   private among(queue: string): PlaceInFleet {
     const others = this.workers.filter(
-      ({ session, queues }) => session !== this.session && queues.includes(queue),
+      ({ sessionKey, queues }) => sessionKey !== this.sessionKey && queues.includes(queue),
     );
-    return placeAmong(this.session, others);
+    return placeAmong(this.sessionKey, others);
   }
 
   known(served: readonly string[]): Places {
@@ -125,7 +125,7 @@ function rankOf(members: Uint32Array, hash: number): number | null {
 /** A session is over: a few of a fleet that leaves together have it counted without them. */
 export async function leaveFleets(
   ctx: MutationCtx,
-  { session, queues }: Doc<"holders">,
+  { sessionKey, queues }: Doc<"sessions">,
   now: number,
 ): Promise<void> {
   for (const queue of queues) {
@@ -133,7 +133,8 @@ export async function leaveFleets(
     if (row === null) continue;
     const members = new Uint32Array(row.members);
     const isAsking = Math.random() * members.length < FLEET_ASKS;
-    if (isAsking && rankOf(members, stableHash(session)) !== null) await countAnew(ctx, queue, now);
+    if (isAsking && rankOf(members, stableHash(sessionKey)) !== null)
+      await countAnew(ctx, queue, now);
   }
 }
 
@@ -169,16 +170,16 @@ export const fleetMembers = internalQuery({
     const since = { active: now, idle: now - IDLE_LIVE_MS };
     const live = await Promise.all(
       (["active", "idle"] as const).map((state) =>
-        takeHolders(
+        takeSessions(
           db
-            .query("holders")
+            .query("sessions")
             .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state])),
           FLEET_MAX,
         ),
       ),
     );
     const serving = live.flat().filter(({ queues }) => queues.includes(queue));
-    const hashes = new Set(serving.map(({ session }) => stableHash(session)));
+    const hashes = new Set(serving.map(({ sessionKey }) => stableHash(sessionKey)));
     return Uint32Array.from(hashes).sort().buffer;
   },
 });

@@ -16,19 +16,19 @@ test("a job that has moved since it was seen is left at its present place, behin
       ),
     );
   const seen = (await world.job(id)).seq as bigint;
-  const holder = await worker.holder();
+  const session = await worker.session();
   const took = async (seq: bigint) =>
     await world.t.run(async (ctx) => {
       const queue = (await findQueue(ctx.db, "tiles"))!;
       const offer = { labels: [], maxCost: undefined, groups: [] };
       const by = {
-        ...{ holder, n: 9, queues: new Map([["tiles", queue]]), offer },
+        ...{ session, n: 9, queues: new Map([["tiles", queue]]), offer },
         ...{ max: 1, now: Date.now(), carries: Infinity, endsAt: Infinity },
       };
       const batch = newLeaseBatch(by);
       await take(ctx, batch, id, seq);
       const leased = batch.leases.length;
-      // Nothing of this is to stand: the holder's row knows nothing of the lease.
+      // Nothing of this is to stand: the session's row knows nothing of the lease.
       if (leased > 0) throw new Error("taken");
       return [leased, batch.dealtWith.has(id)];
     });

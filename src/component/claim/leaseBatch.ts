@@ -15,7 +15,7 @@ import { withinDeadline } from "../edges/deadlines.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { endOutOfTime } from "../edges/startDeadlines.js";
 import { rulesOf, type Rules } from "../rows/jobRules.js";
-import type { HeldLease, Holder } from "../rows/sessions.js";
+import type { HeldLease, Session } from "../rows/sessions.js";
 import { log } from "../rows/log.js";
 import { isClaimable, mayTake } from "../edges/mayTake.js";
 import { costOf, type Offer } from "../rows/conditions.js";
@@ -28,7 +28,7 @@ import { callOffWake } from "../edges/wakes.js";
 type Job = Doc<"jobs">;
 
 interface For {
-  holder: Holder;
+  session: Session;
   n: number;
   /** From which it may take. */
   queues: ReadonlyMap<string, Queue>;
@@ -98,11 +98,11 @@ export async function take(
 
 /** The same for a job that has been read for real. */
 export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): Promise<void> {
-  const { offer, cost, holder, endsAt, now } = batch;
+  const { offer, cost, session, endsAt, now } = batch;
   const queue = batch.queues.get(job.queue);
   if (queue === undefined) return;
   const rules = await rulesOf(ctx.db, queue, job);
-  const taker = { offer, cost, isLane: holder.lane !== undefined, endsAt, now };
+  const taker = { offer, cost, isLane: session.lane !== undefined, endsAt, now };
   switch (mayTake(taker, queue, job, rules)) {
     case "take":
       return await put(ctx, batch, queue, job, rules);
@@ -110,7 +110,7 @@ export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): P
       batch.isTooLong = true;
       return;
     case "fail":
-      await withEffects(ctx, { now, byHolder: true }, (ctx) => endOutOfTime(ctx, queue, job, now));
+      await withEffects(ctx, { now, bySession: true }, (ctx) => endOutOfTime(ctx, queue, job, now));
       batch.hasEnded = true;
       batch.dealtWith.add(job._id);
       return;
@@ -119,7 +119,7 @@ export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): P
 }
 
 /**
- * Takes jobs that have just been taken from a lost holder, as far as they are for this claimer: higher priorities
+ * Takes jobs that have just been taken from a lost session, as far as they are for this claimer: higher priorities
  * first.
  */
 export async function takeAgain(
@@ -154,9 +154,9 @@ async function put(
   }
   const { leaseMs, graceMs, ...bounds } = boundsOf(batch, queue, rules);
   const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
-  const leased = await lease(ctx.db, job, batch.holder, now);
+  const leased = await lease(ctx.db, job, batch.session, now);
   // Where no job is left to workers outside, the wake is about to start.
-  if (batch.holder.lane === undefined && queue.config.fallbackAfterMs > 0)
+  if (batch.session.lane === undefined && queue.config.fallbackAfterMs > 0)
     await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {
     ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
@@ -182,24 +182,24 @@ async function put(
  */
 async function payloadFor(
   ctx: MutationCtx,
-  { holder, bytes: before, carries }: LeaseBatch,
+  { session, bytes: before, carries }: LeaseBatch,
   { handler }: Rules,
   { payload: stored }: Job,
 ): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
   const bytes = sizeOf(stored);
   const isLeftOut = before + bytes > carries;
-  const isUnasked = holder.lane !== undefined && handler?.kind === "mutation";
+  const isUnasked = session.lane !== undefined && handler?.kind === "mutation";
   if (isUnasked || isLeftOut) return { value: null, bytes, isLeftOut: !isUnasked };
   return { value: await load(ctx.db, stored), bytes, isLeftOut };
 }
 
 /** A lane is supervised by its scheduled function, and no attempt outlives that. */
 function boundsOf(
-  { holder }: LeaseBatch,
+  { session }: LeaseBatch,
   queue: Queue,
   { leaseMs, graceMs, timeoutMs }: Rules,
 ): { leaseMs?: number; graceMs: number; timeoutMs: number | undefined } {
-  if (holder.lane === undefined) return { leaseMs, graceMs, timeoutMs };
+  if (session.lane === undefined) return { leaseMs, graceMs, timeoutMs };
   return { graceMs: 0, timeoutMs: timeoutOf(queue, timeoutMs) };
 }
 

@@ -16,9 +16,9 @@ async function claimNamed(
   options: { max?: number; lookIn?: string[]; waited?: boolean; placed?: boolean } = {},
 ) {
   worker.n += 1;
-  const { world, token, session, n, name } = worker;
+  const { world, token, sessionKey, n, name } = worker;
   const { max = 64, lookIn = [], ...rest } = options;
-  const args = { token, session, n, name, queues: [world.queue], max, named, lookIn, ...rest };
+  const args = { token, sessionKey, n, name, queues: [world.queue], max, named, lookIn, ...rest };
   return await world.t.mutation(api.lib.claim, args);
 }
 

@@ -12,7 +12,7 @@ import {
   hasTurn,
   LEASES_MAX,
   placeOf,
-  RANKED_HOLDERS_MAX,
+  RANKED_SESSIONS_MAX,
   STEAL_AFTER_MS,
   type Turn,
 } from "../../shared/index.js";
@@ -353,7 +353,7 @@ function isHelper({ sharers }: Turn, others: readonly SeenRow[]): boolean {
 
 /** How many rows to read: the rows needed, if no other session reads here; else enough to find one's own among them. */
 function windowOf(need: number, { turn, isAlone }: Assignment): number {
-  const sharers = turn === "unknown" ? RANKED_HOLDERS_MAX : turn.sharers;
+  const sharers = turn === "unknown" ? RANKED_SESSIONS_MAX : turn.sharers;
   if (sharers === 1) return need;
   // A claim for any job leaves other claims' turns to them where it can: else a lane with much room, and a call that
   // takes long, would lose to each that has little.

@@ -39,7 +39,7 @@ describe("a token for some groups", () => {
   test("refuses a group that is not its own, in every call that searches, and takes nothing", async () => {
     const { world, worker } = await mixed();
     const groups = { groups: ["a", "c"] };
-    const { token, session } = worker;
+    const { token, sessionKey } = worker;
     const claim = { queues: [world.queue], max: 9, ...groups };
     for (const call of [
       worker.peek(groups),
@@ -47,7 +47,7 @@ describe("a token for some groups", () => {
       worker.waiting(groups),
       worker.claim(9, groups),
       world.t.mutation(api.lib.complete, {
-        ...{ token, session, n: 9, claim },
+        ...{ token, sessionKey, n: 9, claim },
         finished: [succeeded({ id: "x", attempt: 1 })],
       }),
     ]) {
@@ -55,17 +55,17 @@ describe("a token for some groups", () => {
       expect(refused).toMatchObject({ code: "groupForbidden", group: "c", allowed: ["a", "b"] });
       expect(refused.message).toContain('for jobs of "a", "b", not of the group "c"');
     }
-    expect(await world.all("holders")).toEqual([]);
+    expect(await world.all("sessions")).toEqual([]);
   });
 
   test("claims within its groups beside outcomes, and by name", async () => {
     const { world, worker } = await mixed();
-    const { token, session } = worker;
+    const { token, sessionKey } = worker;
     const [one] = await worker.claim(1, { groups: ["a"] });
     const named = (await world.all("jobs")).map(({ _id }) => _id as string);
     const claim = { queues: [world.queue], max: 9, named, lookIn: [] };
     const { jobs } = await world.t.mutation(api.lib.complete, {
-      ...{ token, session, n: 2, claim },
+      ...{ token, sessionKey, n: 2, claim },
       finished: [succeeded(one!)],
     });
     expect(payloads(jobs)).toEqual(["b"]);
@@ -76,8 +76,8 @@ describe("a token for some groups", () => {
     const lost = world.worker("lost");
     await lost.claim(9);
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
-      await ctx.db.patch("holders", holder._id, { lastSeenAt: 0, expiresAt: Date.now() - 1 });
+      const session = (await ctx.db.query("sessions").first())!;
+      await ctx.db.patch("sessions", session._id, { lastSeenAt: 0, expiresAt: Date.now() - 1 });
     });
     expect(payloads(await worker.claim(9))).toEqual(["a", "b"]);
   });
@@ -102,10 +102,10 @@ describe("a token for some groups", () => {
     const [job] = await other.claim(1, { groups: ["c"] });
     await world.cancel(job!.id);
     const { token } = worker;
-    const asked = (of: string, session: string) =>
-      world.t.query(api.lib.cancellations, { token: of, session });
-    expect(await asked(other.token, other.session)).toHaveLength(1);
-    expect(await asked(token, other.session)).toEqual([]);
+    const asked = (of: string, sessionKey: string) =>
+      world.t.query(api.lib.cancellations, { token: of, sessionKey });
+    expect(await asked(other.token, other.sessionKey)).toHaveLength(1);
+    expect(await asked(token, other.sessionKey)).toEqual([]);
   });
 
   test("continues with jobs of these groups: of the job's own where none is named", async () => {

@@ -35,9 +35,9 @@ async function claimed(world: World, worker: Worker) {
   return job!;
 }
 
-async function patchHolder(world: World, worker: Worker, fields: Partial<Doc<"holders">>) {
-  const { _id } = await worker.holder();
-  await world.t.run((ctx) => ctx.db.patch("holders", _id, fields));
+async function patchSession(world: World, worker: Worker, fields: Partial<Doc<"sessions">>) {
+  const { _id } = await worker.session();
+  await world.t.run((ctx) => ctx.db.patch("sessions", _id, fields));
 }
 
 async function inAnotherQueue(
@@ -100,7 +100,7 @@ describe("a job that is ended without its worker", () => {
     const id = await world.enqueue();
     const worker = world.worker("a");
     await claimed(world, worker);
-    await patchHolder(world, worker, { expiresAt: Date.now() - 1, lastSeenAt: 0 });
+    await patchSession(world, worker, { expiresAt: Date.now() - 1, lastSeenAt: 0 });
     await takeOver(world);
     expect((await world.job(id)).status).toBe("timedOut");
     await checkCounted(world, 1);
@@ -126,9 +126,9 @@ describe("a job with a recorded outcome", () => {
     const worker = world.worker("a");
     const [one] = await worker.claim(2);
     await worker.complete([succeeded(one!)]);
-    await patchHolder(world, worker, { expiresAt: Date.now() - 1, lastSeenAt: 0 });
+    await patchSession(world, worker, { expiresAt: Date.now() - 1, lastSeenAt: 0 });
     await takeOver(world);
-    expect((await worker.holder()).state).toBe("gone");
+    expect((await worker.session()).state).toBe("gone");
     await checkCounted(world, 1);
   });
 
@@ -150,8 +150,8 @@ describe("a job with a recorded outcome", () => {
     const worker = world.worker("a");
     const job = await claimed(world, worker);
     await world.skipTo(Date.now() + 3 * MINUTE);
-    const { token, session } = worker;
-    await world.t.mutation(api.lib.completeLater, { token, session, finished: succeeded(job) });
+    const { token, sessionKey } = worker;
+    await world.t.mutation(api.lib.completeLater, { token, sessionKey, finished: succeeded(job) });
     await world.settle();
     expect((await world.job(job.id)).status).toBe("succeeded");
     await checkCounted(world, 1);

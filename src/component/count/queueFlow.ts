@@ -20,7 +20,7 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 import { lastBlocked } from "../rows/events.js";
 import { countQuickly } from "./counts.js";
-import { takeHolders } from "../rows/sessions.js";
+import { takeSessions } from "../rows/sessions.js";
 import { takeWithin } from "../rows/rowBytes.js";
 import { oldestJobIn, RANGES_READ } from "./oldest.js";
 import { rowsBetween } from "./periodRows.js";
@@ -29,7 +29,7 @@ import type { Queue } from "../rows/queues.js";
 /** The waits of fewer jobs are not representative. */
 const USUAL_JOBS_MIN = 20;
 /** Sessions that are read to find the ones which serve the queue. */
-const HOLDERS_READ = 32;
+const SESSIONS_READ = 32;
 
 /**
  * The flow of a queue, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one
@@ -143,16 +143,19 @@ async function workersOf(
   now: number,
   beside: number,
 ): Promise<Pick<QueueFlow, "idleWorkers" | "hasWorkers">> {
-  const serving = (holders: Doc<"holders">[]) =>
-    holders.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
+  const serving = (sessions: Doc<"sessions">[]) =>
+    sessions.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
   const latest = db
-    .query("holders")
+    .query("sessions")
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
     .order("desc");
-  const idleWorkers = serving(await takeHolders(latest, HOLDERS_READ, beside));
+  const idleWorkers = serving(await takeSessions(latest, SESSIONS_READ, beside));
   if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
   const active = db
-    .query("holders")
+    .query("sessions")
     .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now));
-  return { idleWorkers, hasWorkers: serving(await takeHolders(active, HOLDERS_READ, beside)) > 0 };
+  return {
+    idleWorkers,
+    hasWorkers: serving(await takeSessions(active, SESSIONS_READ, beside)) > 0,
+  };
 }

@@ -10,7 +10,7 @@
  *
  * Handshake: a worker that finishes jobs need not know of the roll-up. The janitor's sweeps, of which one comes after
  * the last lease has ended, ensure it where they see an uncounted end and no run comes soon, and the last of them where
- * it reads so for real. A transaction that finishes jobs without a lease, or without a call of the holder, does so
+ * it reads so for real. A transaction that finishes jobs without a lease, or without a call of the session, does so
  * itself (`ensureUpkeep`), and so does a lane that cancels the sweep. A run that finds little reads
  * everything above its keys for real before its alarm goes. So of it and a job that finishes meanwhile one comes later
  * and sees the other.

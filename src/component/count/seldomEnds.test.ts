@@ -1,4 +1,4 @@
-/** Rare ends of attempts: rings and cancellations, jobs that are gone, holders that are both silent and late. */
+/** Rare ends of attempts: rings and cancellations, jobs that are gone, sessions that are both silent and late. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ATTEMPTS_KEPT, type Finished } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
@@ -70,7 +70,7 @@ test("of the attempts of a job that goes on for years the last thousand are kept
   expect(kept).toEqual([3, ATTEMPTS_KEPT + 2]);
 });
 
-test("a lease of a deleted job ends with its holder, and the request to end it is gone", async () => {
+test("a lease of a deleted job ends with its session, and the request to end it is gone", async () => {
   const world = await newWorld();
   const id = await world.enqueue();
   await world.worker("a").claim();
@@ -80,18 +80,18 @@ test("a lease of a deleted job ends with its holder, and the request to end it i
   expect(await world.all("cancels")).toEqual([]);
 });
 
-test("a holder that was lost before its attempt had run too long is a reset, however late that is found", async () => {
+test("a session that was lost before its attempt had run too long is a reset, however late that is found", async () => {
   const world = await newToldWorld({ maxResets: 1, timeoutMs: 12_000 });
   const id = await world.enqueue();
   const worker = world.worker("a");
   await worker.heartbeat(await worker.claim());
-  const holder = (await worker.holder())._id;
-  const late = { holder, now: Date.now() + 20_000 };
+  const session = (await worker.session())._id;
+  const late = { session, now: Date.now() + 20_000 };
   await world.t.mutation(internal.tend.lostLeases.expireSession, late);
   expect(await world.status(id)).toMatchObject({ status: "pending", resets: 1, failures: 0 });
 });
 
-test("a lease that its holder cannot know of yet is not taken for dropped, though it is asked to end it", async () => {
+test("a lease that its session cannot know of yet is not taken for dropped, though it is asked to end it", async () => {
   const world = await newWorld();
   const [one, two] = await world.enqueueBatch([1, 2]);
   const worker = world.worker("a");

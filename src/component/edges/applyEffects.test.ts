@@ -61,7 +61,7 @@ test("all effects of a step are applied at its end, one for many jobs", async ()
 
 test("a call of the session that holds a job arms no roll-up, and a callback that is to run later is owed", async () => {
   const { world, id } = await quiet();
-  await world.step(async (ctx) => void (await moveSome(ctx, id)), { byHolder: true });
+  await world.step(async (ctx) => void (await moveSome(ctx, id)), { bySession: true });
   expect(await applied(world)).toEqual({ wakes: 1, timers: ["dispatcher", "janitor"], told: [] });
   expect(await world.all("callbacks")).toMatchObject([{ job: id, state: "owed" }]);
 });

@@ -15,7 +15,7 @@ import type { DueTime, EdgeCtx, Effects } from "../rows/effects.js";
 import { oweAll } from "./callbacks.js";
 import { scheduleWakes } from "./wakes.js";
 
-interface Step extends Partial<Pick<EdgeCtx, "now" | "byHolder">> {
+interface Step extends Partial<Pick<EdgeCtx, "now" | "bySession">> {
   /** Runs the callbacks, or owes them, as by default. */
   deliver?: typeof oweAll;
 }
@@ -26,11 +26,11 @@ interface Step extends Partial<Pick<EdgeCtx, "now" | "byHolder">> {
  */
 export async function withEffects<Result>(
   ctx: MutationCtx,
-  { now = Date.now(), byHolder = false, deliver = oweAll }: Step,
+  { now = Date.now(), bySession = false, deliver = oweAll }: Step,
   run: (ctx: EdgeCtx) => Promise<Result>,
 ): Promise<Result> {
   const effects: Effects = { wakes: new Map(), dueTimes: [], callbacks: [], toCount: new Set() };
-  const step: EdgeCtx = { ...ctx, now, byHolder, effects };
+  const step: EdgeCtx = { ...ctx, now, bySession, effects };
   const result = await run(step);
   // An edge that begins later fails: nothing would apply its effects.
   delete (step as Partial<EdgeCtx>).effects;

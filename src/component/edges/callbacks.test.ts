@@ -58,7 +58,7 @@ describe("in the transaction that finishes the job", () => {
     expect((await worker.claim()).map((next) => next.payload)).toEqual(["second"]);
   });
 
-  test("a callback may retry the very job: it is pending afterwards, and of no holder", async () => {
+  test("a callback may retry the very job: it is pending afterwards, and of no session", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx, { id, attempt }) => {
       if (attempt === 1) await ctx.runMutation(api.operate.retryJob, { id });
@@ -89,14 +89,14 @@ describe("in the transaction that finishes the job", () => {
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
     const [one, two] = await worker.claim(2);
-    const holder = await worker.holder();
+    const session = await worker.session();
     app.onComplete = async (ctx) => {
-      const leases = holder.leases.filter(({ id }) => id === two!.id);
+      const leases = session.leases.filter(({ id }) => id === two!.id);
       const longer = leases.map((lease) => ({ ...lease, leaseMs: 99_000 }));
-      await ctx.db.patch("holders", holder._id, { leases: longer });
+      await ctx.db.patch("sessions", session._id, { leases: longer });
     };
     await worker.complete([succeeded(one!)]);
-    expect((await worker.holder()).leases).toMatchObject([{ id: two!.id, leaseMs: 99_000 }]);
+    expect((await worker.session()).leases).toMatchObject([{ id: two!.id, leaseMs: 99_000 }]);
   });
 
   test("when asked to defer, none runs inline: the outcomes stand, and each is delivered alone and at once", async () => {

@@ -59,7 +59,7 @@ describe("counts", () => {
     expect(reset).toMatchObject({ resets: expected });
   });
 
-  test("a release of an attempt that its holder knew counts nothing unacknowledged", async () => {
+  test("a release of an attempt that its session knew counts nothing unacknowledged", async () => {
     const job = await moved(
       (ctx, one, queue) => transitions.release(ctx, one, queue, { unacknowledged: false }),
       { ...running, unacknowledged: 1 },

@@ -19,7 +19,7 @@ export async function endJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Prom
   const { status, finishedAt = 0 } = job;
   if (status === "succeeded") logEnded(queue.config, "jobSucceeded", job, finishedAt);
   if (status === "canceled") logEnded(queue.config, "jobCanceled", job, finishedAt);
-  if (!ctx.byHolder) ctx.effects.toCount.add(queue.name);
+  if (!ctx.bySession) ctx.effects.toCount.add(queue.name);
   ctx.effects.callbacks.push(...(await callbacksOf(ctx, queue, job)));
 }
 

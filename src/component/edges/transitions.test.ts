@@ -142,7 +142,7 @@ class Verdict extends Error {
 }
 
 async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
-  const holder = { _id: (await anyHolder(ctx))._id, name: "a" };
+  const session = { _id: (await anySession(ctx))._id, name: "a" };
   const { db, now } = ctx;
   const dueAt = now + 1_000;
   const resting = { ...queue, config: { ...queue.config, restMs: 1_000 } };
@@ -168,7 +168,7 @@ async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
     case "expire":
       return await transitions.expire(ctx, job, queue, "too late");
     case "claim":
-      return await transitions.lease(db, job, holder, now);
+      return await transitions.lease(db, job, session, now);
     case "succeed":
       return await transitions.succeed(ctx, job, queue, null);
     case "fail":
@@ -186,10 +186,18 @@ async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
   }
 }
 
-async function anyHolder(ctx: MutationCtx): Promise<{ _id: Id<"holders"> }> {
+async function anySession(ctx: MutationCtx): Promise<{ _id: Id<"sessions"> }> {
   const token = (await ctx.db.query("tokens").first())!._id;
-  const id = await ctx.db.insert("holders", {
-    ...{ session: "s", token, name: "a", state: "idle", expiresAt: 0, lastSeenAt: 0, queues: [] },
+  const id = await ctx.db.insert("sessions", {
+    ...{
+      sessionKey: "s",
+      token,
+      name: "a",
+      state: "idle",
+      expiresAt: 0,
+      lastSeenAt: 0,
+      queues: [],
+    },
     ...{ leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
   });
   return { _id: id };

@@ -3,7 +3,7 @@
  * that are no edges.
  *
  * An edge changes the job's row and its payload's, and adds its effects: the wake of a job that becomes claimable, the due time
- * of one that is put off, and as `ending.ts` of one that ends. Its caller takes the job out of its holder's row, or puts it in.
+ * of one that is put off, and as `ending.ts` of one that ends. Its caller takes the job out of its session's row, or puts it in.
  *
  * All write `seq: commitTs`. Cursors rest on it: a row that becomes claimable has a greater `seq` than any seen before.
  */
@@ -128,13 +128,13 @@ export async function resume(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job>
 export async function lease(
   db: DatabaseWriter,
   job: Job,
-  holder: { _id: Id<"holders">; name: string },
+  session: { _id: Id<"sessions">; name: string },
   now: number,
 ): Promise<Job> {
   return await move(db, job, "claim", {
     attempt: job.attempt + 1,
-    holder: holder._id,
-    worker: holder.name,
+    session: session._id,
+    worker: session.name,
     startedAt: now,
   });
 }
@@ -196,7 +196,7 @@ export async function backOff(ctx: EdgeCtx, job: Job, error: string, dueAt: numb
   return await putOff(ctx, job, "backOff", dueAt, { ...unheld, ...failedOnce(job, error) });
 }
 
-/** `running` → `pending`: its holder gave it back, or, `unacknowledged`, never learnt that it had it. */
+/** `running` → `pending`: its session gave it back, or, `unacknowledged`, never learnt that it had it. */
 export async function release(
   ctx: EdgeCtx,
   job: Job,
@@ -210,7 +210,7 @@ export async function release(
   });
 }
 
-/** `running` → `scheduled`: its holder gave it back until `dueAt`. */
+/** `running` → `scheduled`: its session gave it back until `dueAt`. */
 export async function snooze(ctx: EdgeCtx, job: Job, dueAt: number): Promise<Job> {
   return await putOff(ctx, job, "snooze", dueAt, {
     ...unheld,
@@ -218,14 +218,14 @@ export async function snooze(ctx: EdgeCtx, job: Job, dueAt: number): Promise<Job
   });
 }
 
-/** `running` → `pending`: its holder vanished, and a reset is left. */
+/** `running` → `pending`: its session vanished, and a reset is left. */
 export async function reset(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   const place = await backInLine(ctx, queue, job);
   return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
 }
 
 /**
- * `running` → `timedOut`: its holder vanished and no reset is left; or, `failed`, it ran too long once too often. With a code, of
+ * `running` → `timedOut`: its session vanished and no reset is left; or, `failed`, it ran too long once too often. With a code, of
  * any job that has not ended: its deadline has passed.
  */
 export async function timeOut(
@@ -242,7 +242,7 @@ export async function timeOut(
   return await end(ctx, job, queue, "timeOut", { ...askedNoMore, ...changes });
 }
 
-/** `running` → `canceled`: its cancel was requested, and its holder has stopped, failed or vanished. */
+/** `running` → `canceled`: its cancel was requested, and its session has stopped, failed or vanished. */
 export async function stop(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   return await end(ctx, job, queue, "stop", { cancelRequestedAt: undefined, paused: undefined });
 }
@@ -291,8 +291,8 @@ export async function retry(
 
 // --- Shared by edges ---------------------------------------------------------------------------------
 
-/** The holder goes, so that no late call finds its name here. */
-const unheld = { holder: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
+/** The session goes, so that no late call finds its name here. */
+const unheld = { session: undefined, worker: undefined, startedAt: undefined } satisfies Changes;
 
 /** The job has ended by itself: a request to cancel or pause it came too late. */
 const askedNoMore = {

@@ -68,11 +68,18 @@ test("a wake for a job that is out of time ends it once: it asks no other lane f
 async function keepSpareLane({ t, queue }: World): Promise<void> {
   await t.run(async (ctx) => {
     const now = Date.now();
-    const holder = await ctx.db.insert("holders", {
-      ...{ session: "lane", name: "lane", queues: [queue.name], state: "idle", leases: [], n: 0 },
+    const session = await ctx.db.insert("sessions", {
+      ...{
+        sessionKey: "lane",
+        name: "lane",
+        queues: [queue.name],
+        state: "idle",
+        leases: [],
+        n: 0,
+      },
       ...{ acknowledged: true, reply: { answers: [] }, lastSeenAt: now, expiresAt: now },
     });
-    const lane = await ctx.db.insert("lanes", { queue: queue.name, holder, cap: 1, under: 5 });
-    await ctx.db.patch("holders", holder, { lane });
+    const lane = await ctx.db.insert("lanes", { queue: queue.name, session, cap: 1, under: 5 });
+    await ctx.db.patch("sessions", session, { lane });
   });
 }

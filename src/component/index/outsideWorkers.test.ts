@@ -1,16 +1,22 @@
 /** Whether workers outside are there for a queue: found among all other live sessions. */
 import { expect, test } from "vitest";
-import { HOLDER_MAX_BYTES } from "../../shared/index.js";
+import { SESSION_MAX_BYTES } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { lookServed } from "./outsideWorkers.js";
 import { newWorld, type World } from "../setup.test.js";
 
 /** So many sessions that serve another queue and have called a moment ago. */
-async function plant(world: World, count: number, more: Partial<Doc<"holders">> = {}) {
+async function plant(world: World, count: number, more: Partial<Doc<"sessions">> = {}) {
   await world.t.run(async (ctx) => {
     for (let n = 0; n < count; n += 1)
-      await ctx.db.insert("holders", {
-        ...{ session: `other-${n}`, name: "other", state: "idle", queues: ["other"], leases: [] },
+      await ctx.db.insert("sessions", {
+        ...{
+          sessionKey: `other-${n}`,
+          name: "other",
+          state: "idle",
+          queues: ["other"],
+          leases: [],
+        },
         ...{ expiresAt: Date.now(), lastSeenAt: Date.now(), n: 0, acknowledged: true },
         ...{ reply: { answers: [] }, ...more },
       });
@@ -35,6 +41,6 @@ test("counts the worker that called last, and stops reading at the one found", a
 
 test("one may be there, where there are more or larger sessions than are read", async () => {
   const world = await newWorld();
-  await plant(world, 16, { name: "x".repeat(HOLDER_MAX_BYTES) });
+  await plant(world, 16, { name: "x".repeat(SESSION_MAX_BYTES) });
   expect(await served(world)).toEqual(["tiles"]);
 });

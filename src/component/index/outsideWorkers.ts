@@ -6,7 +6,7 @@
  * one with leases beats after a third of the shortest, and counts until it has been silent for two thirds. No call of
  * an idle worker says more, since it waits at a subscription, which leaves no trace.
  *
- * Reads `holders`, and may be wrong by as much as its snapshot is old, or for as long as a session that vanished
+ * Reads `sessions`, and may be wrong by as much as its snapshot is old, or for as long as a session that vanished
  * silently counts as live: a job is then begun too early, or when its queue's `fallbackAfterMs` is over. Reads a
  * bounded number of rows and bytes; where more rows exist, workers that take anything may be among them. Writes
  * nothing.
@@ -19,7 +19,7 @@ import { internalQuery, type DatabaseReader, type MutationCtx } from "../_genera
 import { allows, offerOf, type Offer } from "../rows/conditions.js";
 import { bytesOf } from "../rows/rowBytes.js";
 
-type Holder = Doc<"holders">;
+type Session = Doc<"sessions">;
 
 /**
  * Live sessions of each state that are read, latest call first, until the answer is known. Lanes are among them, of
@@ -32,7 +32,7 @@ const SESSIONS_BYTES = 256 * 1_024;
 const BEATS_MISSED = 2;
 
 interface Live {
-  sessions: Holder[];
+  sessions: Session[];
   /** There may be more. */
   isCut: boolean;
 }
@@ -41,19 +41,19 @@ interface Live {
 async function liveOutside(
   db: DatabaseReader,
   now: number,
-  isEnough: (one: Holder) => boolean,
+  isEnough: (one: Session) => boolean,
   but?: string,
 ): Promise<Live> {
   const since = { idle: now - IDLE_LIVE_MS, active: now };
   const live: Live = { sessions: [], isCut: false };
   for (const state of ["idle", "active"] as const) {
     const some = db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since[state]))
       .order("desc");
     let [rows, bytes] = [0, 0];
     for await (const one of some) {
-      if (one.lane === undefined && one.session !== but && !isSilent(one, now)) {
+      if (one.lane === undefined && one.sessionKey !== but && !isSilent(one, now)) {
         live.sessions.push(one);
         if (isEnough(one)) return live;
       }
@@ -68,7 +68,7 @@ async function liveOutside(
 }
 
 /** Whether it has missed beats that its leases ask for: it may have been killed. */
-function isSilent({ leases, lastSeenAt }: Holder, now: number): boolean {
+function isSilent({ leases, lastSeenAt }: Session, now: number): boolean {
   const shortest = Math.min(...leases.map(({ leaseMs = Infinity }) => leaseMs));
   return lastSeenAt + (BEATS_MISSED * shortest) / HEARTBEATS_PER_LEASE < now;
 }
@@ -81,7 +81,7 @@ export async function servedOutside(
   but?: string,
 ): Promise<string[]> {
   const served = new Set<string>();
-  const areAll = ({ queues: names }: Holder) => {
+  const areAll = ({ queues: names }: Session) => {
     for (const name of names) served.add(name);
     return queues.every((name) => served.has(name));
   };
@@ -95,7 +95,7 @@ export async function offersOutside(
   queue: string,
   now: number,
 ): Promise<Offer[]> {
-  const takesAll = (one: Holder) => one.queues.includes(queue) && takesAnyInside(offerIn(one));
+  const takesAll = (one: Session) => one.queues.includes(queue) && takesAnyInside(offerIn(one));
   const { sessions, isCut } = await liveOutside(db, now, takesAll);
   if (isCut) return [ANYTHING];
   const offers = sessions.filter(({ queues }) => queues.includes(queue)).map(offerIn);
@@ -108,7 +108,7 @@ const ANYTHING: Offer = { labels: [], groups: [], maxCost: undefined };
 /**
  * The offer of a session's last claim. The budget of a session that holds jobs was its remainder then, and is ignored.
  */
-export function offerIn({ labels, groups, maxCost, leases }: Holder): Offer {
+export function offerIn({ labels, groups, maxCost, leases }: Session): Offer {
   return offerOf({ labels, groups, maxCost: leases.length > 0 ? undefined : maxCost });
 }
 

@@ -148,7 +148,7 @@ describe("the timer", () => {
     await world.worker("b").claim();
   });
 
-  test("goes when a real read of all holders finds none active", async () => {
+  test("goes when a real read of all sessions finds none active", async () => {
     const world = await newWorld();
     await world.enqueue();
     const worker = world.worker("a");
@@ -180,10 +180,14 @@ describe("the timer", () => {
     const endsAt = Date.now() + 3_000;
     await world.t.run(async (ctx) => {
       // A write of the same transaction, like one that commits beside it, is in no snapshot query, and in every read.
-      const { _id, _creationTime, ...holder } = (await ctx.db.query("holders").first())!;
-      const quick = await ctx.db.insert("holders", { ...holder, session: "b", expiresAt: endsAt });
+      const { _id, _creationTime, ...session } = (await ctx.db.query("sessions").first())!;
+      const quick = await ctx.db.insert("sessions", {
+        ...session,
+        sessionKey: "b",
+        expiresAt: endsAt,
+      });
       await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
-      await ctx.db.delete("holders", quick);
+      await ctx.db.delete("sessions", quick);
     });
     expect((await timer(world))?.dueAt).toBe(endsAt + 100);
   });
@@ -196,10 +200,14 @@ describe("the timer", () => {
     // As long as the platform lets a mutation take: so far may a commit lag behind the clock that it was frozen with.
     const endedAt = Date.now() - 20_000;
     await world.t.run(async (ctx) => {
-      const { _id, _creationTime, ...holder } = (await ctx.db.query("holders").first())!;
-      const late = await ctx.db.insert("holders", { ...holder, session: "b", expiresAt: endedAt });
+      const { _id, _creationTime, ...session } = (await ctx.db.query("sessions").first())!;
+      const late = await ctx.db.insert("sessions", {
+        ...session,
+        sessionKey: "b",
+        expiresAt: endedAt,
+      });
       await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
-      await ctx.db.delete("holders", late);
+      await ctx.db.delete("sessions", late);
     });
     expect((await timer(world))?.dueAt).toBe(Date.now() + 100);
   });
@@ -212,11 +220,11 @@ describe("the timer", () => {
     await worker.complete([succeeded(job!)]);
     const armed = (await timer(world))!._id;
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
+      const session = (await ctx.db.query("sessions").first())!;
       const expiresAt = Date.now() + 5_000;
-      await ctx.db.patch("holders", holder._id, { state: "active", expiresAt });
+      await ctx.db.patch("sessions", session._id, { state: "active", expiresAt });
       await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
-      await ctx.db.patch("holders", holder._id, { state: "idle" });
+      await ctx.db.patch("sessions", session._id, { state: "idle" });
     });
     expect((await timer(world))?.dueAt).toBe(Date.now() + 5_100);
   });
@@ -229,8 +237,8 @@ describe("the timer", () => {
     await worker.heartbeat([job!]);
     await world.advance(6_000);
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
-      await ctx.db.patch("holders", holder._id, { expiresAt: Date.now() - 3_600_000 });
+      const session = (await ctx.db.query("sessions").first())!;
+      await ctx.db.patch("sessions", session._id, { expiresAt: Date.now() - 3_600_000 });
     });
     await world.sweep();
     expect(await world.status(job!.id)).toMatchObject({ status: "pending" });

@@ -2,13 +2,13 @@
  * The janitor's timers, rows of `timers`: a scheduled sweep that must exist while anything is leased.
  *
  * The handshake: a transaction that leases depends, by a real read, on one timer that comes in time; a sweep that goes
- * deletes its timer after a real read of all active holders. So of a claim and a sweep that goes, one retries and sees
+ * deletes its timer after a real read of all active sessions. So of a claim and a sweep that goes, one retries and sees
  * the other. Only "there is one" needs that dependency. A claim with a snapshot that shows none inserts one of its own,
  * blindly, so that a fleet that wakes at once does not conflict here; of several timers all but the first go at their
  * next sweep.
  */
 import {
-  HOLDER_RETENTION_MS,
+  SESSION_RETENTION_MS,
   JANITOR_PERIOD_MS,
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
@@ -39,7 +39,7 @@ export function sweepAt(leaseEndsAt: number, now: number): number {
 
 /** When to sweep for the row of a session that has last been seen then, and is over. */
 export function forgottenAt(lastSeenAt: number): number {
-  return lastSeenAt + HOLDER_RETENTION_MS + JANITOR_SLACK_MS;
+  return lastSeenAt + SESSION_RETENTION_MS + JANITOR_SLACK_MS;
 }
 
 /** Whether the timer is only for sessions to forget: any other comes sooner. */
@@ -48,9 +48,9 @@ export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
 }
 
 /** The first session that is over. Every timer that goes has read for real that there is none, or that another comes for it. */
-export async function firstGone(db: DatabaseReader): Promise<Doc<"holders"> | undefined> {
+export async function firstGone(db: DatabaseReader): Promise<Doc<"sessions"> | undefined> {
   const [first] = await db
-    .query("holders")
+    .query("sessions")
     .withIndex("state", (q) => q.eq("state", "gone"))
     .take(RANGE_ROWS);
   return first;

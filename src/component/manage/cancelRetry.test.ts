@@ -15,7 +15,7 @@ describe("cancel", () => {
     expect(await rollUps()).toHaveLength(1);
   });
 
-  test("leaves a running job to its holder, which is asked to end it, and says so", async () => {
+  test("leaves a running job to its session, which is asked to end it, and says so", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -75,7 +75,7 @@ describe("retry", () => {
     expect(answer).toEqual({ retried: true, status: "pending" });
     const row = await world.job(id);
     expect(row).toMatchObject({ attempt: 2, failures: 0, resets: 0, releases: 0 });
-    for (const field of ["error", "result", "holder", "worker", "startedAt", "finishedAt"]) {
+    for (const field of ["error", "result", "session", "worker", "startedAt", "finishedAt"]) {
       expect(row).not.toHaveProperty(field);
     }
   });
@@ -94,11 +94,11 @@ describe("retry", () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");
-    const { token, session } = worker;
+    const { token, sessionKey } = worker;
     const [job] = await worker.claim();
     const finished = [succeeded(job!, "x".repeat(600))];
     await world.t.run(async (ctx) => {
-      await ctx.runMutation(api.lib.complete, { token, session, n: 2, finished });
+      await ctx.runMutation(api.lib.complete, { token, sessionKey, n: 2, finished });
       await ctx.runMutation(api.operate.retryJob, { id });
     });
     expect(await world.status(id)).toMatchObject({ status: "pending" });
@@ -162,7 +162,7 @@ describe("bad input", () => {
     const world = await newWorld();
     const worker = world.worker("a");
     await worker.claim();
-    const id = (await worker.holder())._id;
+    const id = (await worker.session())._id;
     expect(await refusal(world.t.mutation(api.operate.cancelJob, { id }))).toMatchObject({
       code: "unknownJob",
     });

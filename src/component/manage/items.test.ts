@@ -135,7 +135,7 @@ describe("a deleted job", () => {
     expect(await worker.heartbeat([job!])).not.toEqual(["ok"]);
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["leaseLost"]);
     expect(await world.all("cancels")).toEqual([]);
-    expect((await worker.holder()).leases).toEqual([]);
+    expect((await worker.session()).leases).toEqual([]);
   });
 
   test("of a worker that is never heard of again leaves nothing behind either", async () => {
@@ -145,7 +145,7 @@ describe("a deleted job", () => {
     await remove(world, id);
     await world.advance(11_000);
     expect(await world.all("cancels")).toEqual([]);
-    expect((await world.all("holders"))[0]!.leases).toEqual([]);
+    expect((await world.all("sessions"))[0]!.leases).toEqual([]);
   });
 
   test("with more rows than one transaction deletes is gone at once, and its rows by and by", async () => {

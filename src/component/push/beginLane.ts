@@ -1,6 +1,6 @@
 /**
  * Beginning a lane: the steps of a wake once it has chosen the lane and its process. It takes jobs, writes the lane,
- * its holder and where the lane runs, and ensures the janitor. Reads and conflicts: as `wake.ts`.
+ * its session and where the lane runs, and ensures the janitor. Reads and conflicts: as `wake.ts`.
  */
 import {
   JANITOR_PERIOD_MS,
@@ -12,7 +12,7 @@ import {
 import { type MutationCtx } from "../_generated/server.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
-import { closeCall, generationOf, watchedUntil, type Holder } from "../rows/sessions.js";
+import { closeCall, generationOf, watchedUntil, type Session } from "../rows/sessions.js";
 import { carried, undeliveredAfter } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { runOnce } from "./laneOnce.js";
@@ -21,7 +21,7 @@ import {
   ensureSpares,
   makeRoom,
   type Lane,
-  type LaneAndHolder,
+  type LaneAndSession,
   type Sleeper,
   type Standing,
 } from "./lanes.js";
@@ -60,13 +60,13 @@ export interface Beginning {
 export async function takeAndBegin(
   ctx: MutationCtx,
   waking: Waking,
-  { lane, holder }: LaneAndHolder,
+  { lane, session }: LaneAndSession,
   target: Target | null,
   beginning: Beginning,
 ): Promise<"begun" | "none" | "tooLong"> {
   const { queue, gate, now } = waking;
   const { room, own, due, takesOnlyItsJob, guardsIf } = beginning;
-  const n = holder.n + 1;
+  const n = session.n + 1;
   const cameAt = (own?.seq as bigint | undefined) ?? due;
   const look: LaneLook = {
     ...{ everywhere: true, due, takesOnlyItsJob, carries: LANE_CARRIES_BYTES },
@@ -75,7 +75,7 @@ export async function takeAndBegin(
     ...(own === null ? {} : { first: own, upTo: cameAt }),
   };
   const open = new Map([[queue.name, queue]]);
-  const taken = await takeFrom(ctx, holder, n, open, { max: room }, now, { lane: look });
+  const taken = await takeFrom(ctx, session, n, open, { max: room }, now, { lane: look });
   const found = taken.leases.length;
   const isDone = takesOnlyItsJob && found > 0;
   const queueMayHaveMore = found === room && !isDone;
@@ -91,7 +91,7 @@ export async function takeAndBegin(
     return snapshotIsFresh || !takesOnlyItsJob ? "none" : "begun";
   }
   const guards = !queueMayHaveMore && guardsIf;
-  await beginLane(ctx, waking, { lane, holder }, target, {
+  await beginLane(ctx, waking, { lane, session }, target, {
     ...beginning,
     n,
     taken,
@@ -111,11 +111,11 @@ interface Begun extends Beginning {
   isDone: boolean;
 }
 
-/** Writes the lane, its holder, and where it runs. */
+/** Writes the lane, its session, and where it runs. */
 async function beginLane(
   ctx: MutationCtx,
   { queue, now }: Waking,
-  { lane, holder }: LaneAndHolder,
+  { lane, session }: LaneAndSession,
   target: Target | null,
   { n, taken, guards, isDone, room, lanes, spares, timers }: Begun,
 ): Promise<void> {
@@ -123,11 +123,11 @@ async function beginLane(
   if (lanes !== undefined) await makeRoom(ctx, queue, lanes, cap, spares ?? []);
   await awaken(ctx, lane, cap, queue.config.maxParallelism);
   if (isDone && !guards && lanes !== undefined) await ensureSpares(ctx, queue, lanes, now);
-  const leases = [...holder.leases, ...taken.leases];
+  const leases = [...session.leases, ...taken.leases];
   const expiresAt = watchedUntil(leases, now);
-  const sweep = await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });
+  const sweep = await ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });
   const start: LaneStart = carried({
-    ...{ lane: lane._id, generation: generationOf(holder) + 1, n },
+    ...{ lane: lane._id, generation: generationOf(session) + 1, n },
     ...(taken.isHeavy === true
       ? undeliveredAfter(n)
       : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
@@ -136,7 +136,7 @@ async function beginLane(
   const runsIn = await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
   const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
   const call = { n, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
-  await closeCall(ctx.db, holder, call, now);
+  await closeCall(ctx.db, session, call, now);
 }
 
 export function others(lanes: readonly Lane[], { _id }: Lane): Lane[] {
@@ -166,9 +166,9 @@ async function runIn(
 /** Returns the timer that the lane may cancel when it leaves: nothing runs beside it, and jobs are rare. */
 async function ensureLookedAfter(
   ctx: MutationCtx,
-  { n, lastSeenAt }: Holder,
+  { n, lastSeenAt }: Session,
   { isDone, timers, expiresAt, taken, now }: LookedAfter,
-): Promise<Holder["sweep"]> {
+): Promise<Session["sweep"]> {
   if (timers === undefined) {
     await ensureJanitor(ctx, expiresAt, now, taken.timer);
     return undefined;

@@ -46,17 +46,17 @@ interface Executed {
 /** Of a lane: all its jobs are of `queue`, which this transaction has read. */
 export async function executeAll(
   ctx: EdgeCtx,
-  holder: Holding,
+  session: Holding,
   queue: Queue,
   leases: readonly Lease[],
 ): Promise<Executed> {
   checkLength("The handlers of a call", leases, 0, HANDLERS_PER_STEP);
-  const done: Executed = { answers: [], leases: holder.leases };
+  const done: Executed = { answers: [], leases: session.leases };
   const limits = leases.length > 1 ? CALLBACK_INLINE_LIMITS : HANDLER_ALONE_LIMITS;
   for (const [i, { id, attempt }] of leases.entries()) {
     // It has no answer either.
     if (i > 0 && (await hasReadMuch(ctx))) break;
-    const current = { ...holder, leases: done.leases };
+    const current = { ...session, leases: done.leases };
     const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
@@ -70,12 +70,12 @@ export async function executeAll(
 
 async function execute(
   ctx: EdgeCtx,
-  holder: Holding,
+  session: Holding,
   queue: Queue,
   { id, attempt }: Lease,
   transactionLimits: typeof CALLBACK_INLINE_LIMITS,
 ): Promise<Outcome | "tooMuch"> {
-  const held = findLease(holder, id, attempt);
+  const held = findLease(session, id, attempt);
   const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
   if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
   if (job.cancelRequestedAt !== undefined) return { kind: "canceled" };

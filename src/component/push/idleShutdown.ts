@@ -8,7 +8,7 @@
  * itself; and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
  *
  * Snapshot reads: overdue work in some queues in which nothing runs. Reads for real: the janitor's timers, all active
- * holders, holders that were idle since, the first owed callback, the first session that is over, the roll-up's alarm.
+ * sessions, sessions that were idle since, the first owed callback, the first session that is over, the roll-up's alarm.
  * Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
  */
 import { v } from "convex/values";
@@ -21,7 +21,7 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import type { Holder } from "../rows/sessions.js";
+import type { Session } from "../rows/sessions.js";
 import type { Lane } from "./lanes.js";
 import { patrol } from "../tend/sweepPlan.js";
 import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
@@ -33,20 +33,20 @@ import { lookForOverdue } from "../tend/watchdog.js";
 const SWEEPS_LEFT = 16;
 /** How far clocks and commits may be apart. */
 const APART_MS = 60_000;
-/** Idle holders that are read: a queue's spares, one of which ended every job of a minute. */
+/** Idle sessions that are read: a queue's spares, one of which ended every job of a minute. */
 const IDLE_READ = 16;
 
 /**
  * The lane has left, and holds nothing: its rows say so already. A roll-up counts the jobs that it has ended: the lane
- * ensures one, since the last sweep sees the queues of so many holders only.
+ * ensures one, since the last sweep sees the queues of so many sessions only.
  */
 export async function comeToRest(
   ctx: MutationCtx,
   lane: Lane,
-  holder: Holder,
+  session: Session,
   now: number,
 ): Promise<void> {
-  const isRare = await callOffSweep(ctx, lane, holder, now);
+  const isRare = await callOffSweep(ctx, lane, session, now);
   if (isRare) await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_RARE_MS);
   else if (!(await hasRollUp(ctx.db, lane.queue, now)))
     await ensureUpkeep(ctx, lane.queue, now, ROLL_UP_REST_MS);
@@ -56,7 +56,7 @@ export async function comeToRest(
 async function callOffSweep(
   ctx: MutationCtx,
   lane: Lane,
-  { sweep }: Holder,
+  { sweep }: Session,
   now: number,
 ): Promise<boolean> {
   if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return false;
@@ -93,13 +93,13 @@ export const readIdle = internalQuery({
   handler: async (ctx, { lane: id, madeAt, now }): Promise<boolean> => {
     const lane = await ctx.db.get("lanes", id);
     if (lane === null) return false;
-    const { queue, holder } = lane;
+    const { queue, session } = lane;
     const lost = async () => {
       const { queues } = await patrol(ctx);
       return await lookForOverdue(ctx.db, [...new Set([queue, ...queues])], now);
     };
     const [isNeeded, overdue] = await Promise.all([
-      isNeededSince(ctx.db, queue, madeAt, holder),
+      isNeededSince(ctx.db, queue, madeAt, session),
       lost(),
     ]);
     return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
@@ -111,15 +111,15 @@ async function isNeededSince(
   db: DatabaseReader,
   queue: string,
   madeAt: number,
-  but?: Id<"holders">,
+  but?: Id<"sessions">,
 ): Promise<boolean> {
   const [active, idle, owed] = await Promise.all([
     db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS),
     db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", madeAt - APART_MS))
       .take(IDLE_READ),
     db

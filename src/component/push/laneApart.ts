@@ -3,11 +3,11 @@
  * a mutation, the handler's writes; no search, no claim, no other job. A call that has lost a conflict once goes on so:
  * a row that the whole app writes makes its own job wait, and nothing else of the lane.
  *
- * It writes neither the lane nor its holder, which every step of the lane writes: the lease stays there until the lane's next
+ * It writes neither the lane nor its session, which every step of the lane writes: the lease stays there until the lane's next
  * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
  *
  * Reads for real: the job, its queue's row, the job's own rows; the reads of the app's code. Snapshot reads: of a call
- * from outside the component, the holder's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts
+ * from outside the component, the session's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts
  * with: a transaction that ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a
  * step, a wake or a claim.
  */
@@ -33,8 +33,8 @@ export const runApart = internalMutation({
 export async function apartOfApp(ctx: MutationCtx, args: LaneApart): Promise<Answer> {
   const { id, attempt } = args;
   const job = await findJob(ctx.db, id);
-  const holder = job?.holder;
-  if (holder === undefined || !(await lanesAmong(ctx, [holder])).has(holder))
+  const session = job?.session;
+  if (session === undefined || !(await lanesAmong(ctx, [session])).has(session))
     return { id, attempt, answer: "leaseLost" };
   return await apartOf(ctx, args);
 }
@@ -45,11 +45,11 @@ export async function apartOf(
   check?: typeof withFittingResults,
 ): Promise<Answer> {
   const job = await findJob(ctx.db, id);
-  if (job?.holder === undefined) return { id, attempt, answer: "leaseLost" };
+  if (job?.session === undefined) return { id, attempt, answer: "leaseLost" };
   const queue = await getQueue(ctx.db, job.queue);
-  const held = { _id: job.holder, leases: [{ id: job._id, attempt, n: 0 }] };
+  const held = { _id: job.session, leases: [{ id: job._id, attempt, n: 0 }] };
   const deliver = deferCallbacks ? oweAll : tellAll;
-  const { answers } = await withEffects(ctx, { byHolder: true, deliver }, (ctx) =>
+  const { answers } = await withEffects(ctx, { bySession: true, deliver }, (ctx) =>
     finished === undefined
       ? executeAll(ctx, held, queue, [{ id, attempt }])
       : recordAll(ctx, held, check?.(queue, [finished]) ?? [finished], queue),

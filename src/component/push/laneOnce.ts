@@ -88,9 +88,9 @@ async function runOnIn(
 ): Promise<void> {
   const id = ctx.db.normalizeId("lanes", of);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
-  const holder = lane === null ? null : await ctx.db.get("holders", lane.holder);
-  if (holder === null || generationOf(holder) !== generation) return;
-  await runsOnIn(ctx.db, holder._id, await schedule());
+  const session = lane === null ? null : await ctx.db.get("sessions", lane.session);
+  if (session === null || generationOf(session) !== generation) return;
+  await runsOnIn(ctx.db, session._id, await schedule());
 }
 
 /** The lane's call, once its job has ended apart. */

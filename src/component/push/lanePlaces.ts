@@ -1,7 +1,7 @@
 /** The call of a lane and its process: how many jobs the call may bring, by the places that there are or are given; and its last word. */
 import { type LaneReply, type LaneStep, type ProcessSaid } from "../../shared/index.js";
 import { type MutationCtx } from "../_generated/server.js";
-import { type Holder } from "../rows/sessions.js";
+import { type Session } from "../rows/sessions.js";
 import { givePlaces, takeBackPlaces } from "./grants.js";
 import { handedOver } from "./handOvers.js";
 import { closeOf } from "./mainLoop.js";
@@ -15,7 +15,7 @@ import { type Queue } from "../rows/queues.js";
  */
 export async function placesOf(
   ctx: MutationCtx,
-  { args, holder }: { args: LaneStep; holder: Holder },
+  { args, session }: { args: LaneStep; session: Session },
   queue: Queue,
   wanted: number,
 ): Promise<{ room: number; given: number }> {
@@ -23,7 +23,7 @@ export async function placesOf(
   if (isMutation(queue)) return { room: wanted, given: 0 };
   const { places, isFull } = args.in;
   if (places > 0 || !isFull) return { room: Math.min(wanted, places), given: 0 };
-  const given = await morePlaces(ctx, queue, args.in, holder.leases.length, wanted);
+  const given = await morePlaces(ctx, queue, args.in, session.leases.length, wanted);
   return { room: Math.min(wanted, given), given };
 }
 

@@ -2,7 +2,7 @@
  * Reports and questions of handlers inside Convex about their jobs: the same as a worker's report, from the app's own
  * functions. There is no token and no session; an attempt is known by its number, while it runs and a lane holds it.
  *
- * Reads for real: as `report.ts`; a question, the jobs it names. Snapshot reads: the holders' rows. Writes: `progress`,
+ * Reads for real: as `report.ts`; a question, the jobs it names. Snapshot reads: the sessions' rows. Writes: `progress`,
  * `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for its cancel. It renews no lease and
  * moves no job.
  */
@@ -21,54 +21,54 @@ export async function laneReport(
 ): Promise<{ answers: ReportAnswer[] }> {
   const leases = byLease(args);
   checkReport(args, leases.length);
-  const lanes = await lanesAmong(ctx, await holdersOf(ctx, leases));
+  const lanes = await lanesAmong(ctx, await sessionsOf(ctx, leases));
   const judge = (job: Doc<"jobs"> | null, attempt: number) =>
-    job?.holder !== undefined && lanes.has(job.holder) ? judgeAttempt(job, attempt) : "leaseLost";
+    job?.session !== undefined && lanes.has(job.session) ? judgeAttempt(job, attempt) : "leaseLost";
   return { answers: await record(ctx, leases, judge, Date.now()) };
 }
 
-async function holdersOf(
+async function sessionsOf(
   ctx: MutationCtx,
   leases: readonly { id: string }[],
-): Promise<Id<"holders">[]> {
-  const holders = new Set<Id<"holders">>();
+): Promise<Id<"sessions">[]> {
+  const sessions = new Set<Id<"sessions">>();
   for (const { id } of leases) {
     const job = await findJob(ctx.db, id);
-    if (job?.status === "running" && job.holder !== undefined) holders.add(job.holder);
+    if (job?.status === "running" && job.session !== undefined) sessions.add(job.session);
   }
-  return [...holders];
+  return [...sessions];
 }
 
 /**
- * A holder's row changes with every call of its lane, so that a real read would make a report retry again and again.
+ * A session's row changes with every call of its lane, so that a real read would make a report retry again and again.
  * Whether it is a lane's never changes: only a row that a snapshot does not show, since the lane is new, is read for
  * real.
  */
 export async function lanesAmong(
   ctx: MutationCtx,
-  holders: Id<"holders">[],
-): Promise<ReadonlySet<Id<"holders">>> {
-  if (holders.length === 0) return new Set();
-  const seen: Id<"holders">[] = await ctx.runQuery(
-    internal.push.laneReport.laneHolders,
-    { holders },
+  sessions: Id<"sessions">[],
+): Promise<ReadonlySet<Id<"sessions">>> {
+  if (sessions.length === 0) return new Set();
+  const seen: Id<"sessions">[] = await ctx.runQuery(
+    internal.push.laneReport.laneSessions,
+    { sessions },
     { useStaleSnapshot: true },
   );
   const lanes = new Set(seen);
-  for (const id of holders) {
-    if (!lanes.has(id) && (await ctx.db.get("holders", id))?.lane !== undefined) lanes.add(id);
+  for (const id of sessions) {
+    if (!lanes.has(id) && (await ctx.db.get("sessions", id))?.lane !== undefined) lanes.add(id);
   }
   return lanes;
 }
 
 /** To be called with `useStaleSnapshot`. */
-export const laneHolders = internalQuery({
-  args: { holders: v.array(v.id("holders")) },
-  returns: v.array(v.id("holders")),
-  handler: async (ctx, { holders }): Promise<Id<"holders">[]> => {
-    const lanes: Id<"holders">[] = [];
-    for (const id of holders) {
-      if ((await ctx.db.get("holders", id))?.lane !== undefined) lanes.push(id);
+export const laneSessions = internalQuery({
+  args: { sessions: v.array(v.id("sessions")) },
+  returns: v.array(v.id("sessions")),
+  handler: async (ctx, { sessions }): Promise<Id<"sessions">[]> => {
+    const lanes: Id<"sessions">[] = [];
+    for (const id of sessions) {
+      if ((await ctx.db.get("sessions", id))?.lane !== undefined) lanes.push(id);
     }
     return lanes;
   },

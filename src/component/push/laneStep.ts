@@ -10,8 +10,8 @@
  * its queue, and polls; or has given away the room that it does not use. So a transaction that has read all lanes knows
  * the free capacity.
  *
- * Reads for real: the lane, its holder, the jobs reported, the queue's row, its gate; where it may grow, which it may
- * where a lane is relied on, all the queue's lanes; then as a claim. Writes: these jobs, the holder; the lane where its
+ * Reads for real: the lane, its session, the jobs reported, the queue's row, its gate; where it may grow, which it may
+ * where a lane is relied on, all the queue's lanes; then as a claim. Writes: these jobs, the session; the lane where its
  * cap changes, the gate where this lane begins or ends guarding it. Conflicts with: a wake of the queue, a lane of the
  * queue that starts, leaves or changes its cap; the conflicts of handlers and callbacks. Never with an enqueue, but
  * where the gate changes.
@@ -46,7 +46,7 @@ import {
   isWatched,
   judgeCall,
   keepLeases,
-  type Holder,
+  type Session,
 } from "../rows/sessions.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
@@ -82,16 +82,16 @@ export async function stepOf(
   const id = ctx.db.normalizeId("lanes", args.lane);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
   if (lane === null) return over(lost(args));
-  const [holder, queue] = await Promise.all([
-    ctx.db.get("holders", lane.holder),
+  const [session, queue] = await Promise.all([
+    ctx.db.get("sessions", lane.session),
     getQueue(ctx.db, lane.queue),
     fetchJobs(ctx.db, args.execute),
     args.handOver === undefined ? null : forgetHandOver(ctx, args.handOver),
   ]);
   // Another has taken its place. Its running jobs were dealt with when it was found to be gone.
-  if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));
-  if (judgeCall(holder, args.n) === "repeated") {
-    const missed = await leasedBefore(ctx, holder, args.heard + 1);
+  if (session === null || generationOf(session) !== args.generation) return over(lost(args));
+  if (judgeCall(session, args.n) === "repeated") {
+    const missed = await leasedBefore(ctx, session, args.heard + 1);
     const jobs = await describeLaneJobs(ctx.db, queue, missed);
     return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
@@ -99,15 +99,15 @@ export async function stepOf(
   const said = { ...args, finished };
   const losses = lossesOf(ctx, args.sentAt, now);
   const shared = losses === "again" ? await withoutApps(ctx, queue, said) : said;
-  const ended = await finish(ctx, holder, queue, shared, now);
-  const { answers, holder: current, besideCallbacks } = ended;
+  const ended = await finish(ctx, session, queue, shared, now);
+  const { answers, session: current, besideCallbacks } = ended;
   // It has left, and did not receive that: the reply was lost.
   if (current.state !== "active") return over(answers);
   if (!(await isLaneAlive(ctx, current)))
     return await stopCanceledLane(ctx, current, args.n, answers, now);
   if (losses !== "never" && hasEnded(args))
     return await recordOnly(ctx, current, queue, args, answers, now);
-  return await goOn(ctx, { lane, holder: current, queue, args, answers, besideCallbacks, now });
+  return await goOn(ctx, { lane, session: current, queue, args, answers, besideCallbacks, now });
 }
 
 /** Whether it reports the end of any job, or may. */
@@ -129,15 +129,15 @@ async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Prom
 /** It has lost: outcomes are recorded with nothing beside them, and the lane calls again at once. */
 async function recordOnly(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   queue: Queue,
   { n, heard, in: said }: LaneStep,
   answers: Answer[],
   now: number,
 ): Promise<LaneReply> {
-  const { cursor } = holder.reply;
-  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake: true }, now);
-  const missed = await leasedBefore(ctx, holder, heard + 1);
+  const { cursor } = session.reply;
+  await closeCall(ctx.db, session, { n, claimed: [], cursor, isAwake: true }, now);
+  const missed = await leasedBefore(ctx, session, heard + 1);
   const jobs = await describeLaneJobs(ctx.db, queue, missed);
   const of = said === undefined ? {} : await tellProcess(ctx, said, false);
   return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
@@ -163,43 +163,46 @@ function over(answers: Answer[]): LaneReply {
  */
 async function stopCanceledLane(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   n: number,
   answers: Answer[],
   now: number,
 ): Promise<LaneReply> {
-  const { cursor } = holder.reply;
-  const isAwake = holder.state === "active";
-  await closeCall(ctx.db, holder, { n, claimed: [], cursor, isAwake }, now);
+  const { cursor } = session.reply;
+  const isAwake = session.state === "active";
+  await closeCall(ctx.db, session, { n, claimed: [], cursor, isAwake }, now);
   return over(answers);
 }
 
 /** Records outcomes, runs mutation handlers, and delivers callbacks. */
 async function finish(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   queue: Queue,
   args: LaneStep,
   now: number,
-): Promise<{ answers: Answer[]; holder: Holder; besideCallbacks: boolean }> {
-  const done = await withEffects(ctx, { now, byHolder: true, deliver: tellAll }, async (ctx) => {
-    const held = { ...holder, leases: await dropOver(ctx, holder.leases, args.over ?? []) };
+): Promise<{ answers: Answer[]; session: Session; besideCallbacks: boolean }> {
+  const done = await withEffects(ctx, { now, bySession: true, deliver: tellAll }, async (ctx) => {
+    const held = { ...session, leases: await dropOver(ctx, session.leases, args.over ?? []) };
     const executed = await executeAll(ctx, held, queue, args.execute);
-    const current = { ...holder, leases: executed.leases };
+    const current = { ...session, leases: executed.leases };
     const recorded = await recordAll(ctx, current, args.finished, queue);
     const answers = [...recorded.answers, ...executed.answers];
-    const kept = { ...holder, leases: await dropUnheard(ctx, holder, recorded.leases, args.heard) };
+    const kept = {
+      ...session,
+      leases: await dropUnheard(ctx, session, recorded.leases, args.heard),
+    };
     const hasCallbacks = ctx.effects.callbacks.length > 0;
     if (hasCallbacks) await keepLeases(ctx.db, kept, kept.leases, now);
-    return { answers, holder: kept, hasCallbacks };
+    return { answers, session: kept, hasCallbacks };
   });
   if (!done.hasCallbacks) return { ...done, besideCallbacks: args.execute.length > 0 };
-  return { ...done, holder: (await ctx.db.get("holders", holder._id))!, besideCallbacks: true };
+  return { ...done, session: (await ctx.db.get("sessions", session._id))!, besideCallbacks: true };
 }
 
 interface Going {
   lane: Lane;
-  holder: Holder;
+  session: Session;
   queue: Queue;
   args: LaneStep;
   answers: Answer[];
@@ -215,7 +218,7 @@ const NOTHING: Omit<Claimed, "cursor"> = {
 };
 
 async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
-  const { holder, args, answers, besideCallbacks, now } = going;
+  const { session, args, answers, besideCallbacks, now } = going;
   // A callback or handler may have paused the queue, or changed its configuration.
   const [queue, row, gate] = await Promise.all([
     getQueue(ctx.db, going.lane.queue),
@@ -223,7 +226,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     findGate(ctx.db, going.lane.queue),
   ]);
   const lane = row!;
-  const running = holder.leases.length;
+  const running = session.leases.length;
   const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
   // A new job has a wake of its own, or a polling lane: a lane started for one job polls for no other, and does not
   // grow.
@@ -231,7 +234,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
-  const isTold = holder.leases.every(({ n }) => n <= args.heard);
+  const isTold = session.leases.every(({ n }) => n <= args.heard);
   const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
@@ -239,8 +242,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const max = isMutation(queue) ? room : fewerIfTried(room, now - (args.sentAt ?? now));
   const taken: Claimed =
     room === 0
-      ? { ...NOTHING, cursor: holder.reply.cursor ?? "{}" }
-      : await takeFrom(ctx, holder, args.n, open, { max }, now, {
+      ? { ...NOTHING, cursor: session.reply.cursor ?? "{}" }
+      : await takeFrom(ctx, session, args.n, open, { max }, now, {
           besideCallbacks,
           lane: look,
         });
@@ -264,15 +267,15 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const hasDone = hasEnded(args) || taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed =
-    isAwake && !hasDone && isWatched(holder, now)
-      ? holder
-      : await closeCall(ctx.db, holder, call, now);
+    isAwake && !hasDone && isWatched(session, now)
+      ? session
+      : await closeCall(ctx.db, session, call, now);
   // A lane that takes a job depends on a sweep that notices its death; a lane that only goes on has one already.
-  if (!isAwake) await comeToRest(ctx, lane, holder, now);
+  if (!isAwake) await comeToRest(ctx, lane, session, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: the lane has never received their claims.
-  const missed = await leasedBefore(ctx, holder, args.heard + 1);
+  const missed = await leasedBefore(ctx, session, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");

@@ -5,7 +5,7 @@
  * cap. A transaction that raises a cap has read all of the queue's lanes for real. A lane that does not poll gives away
  * the room that it does not use, so that a wake can start another with it. A lane that goes to sleep keeps a cap of
  * one, for a wake that brings one job alone: such wakes neither write nor read a row in common, so that jobs which come
- * one by one never conflict. A wake that needs that room takes it, after a real read of the holder that says that the
+ * one by one never conflict. A wake that needs that room takes it, after a real read of the session that says that the
  * lane sleeps.
  */
 import { v, type Infer } from "convex/values";
@@ -13,7 +13,7 @@ import { HANDLERS_PER_STEP, LANES_READ, LANE_WIDTH } from "../../shared/index.js
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { enterLane, type Holder } from "../rows/sessions.js";
+import { enterLane, type Session } from "../rows/sessions.js";
 import { mountViewOf, vMountView } from "./mount.js";
 import { findQueue, getQueue, type Queue } from "../rows/queues.js";
 import { findGate, quieten, scheduleWake, type Gate } from "../edges/wakes.js";
@@ -37,7 +37,7 @@ export function freeOf(queue: Queue, lanes: readonly Lane[]): number {
 
 // --- The reads of a wake -----------------------------------------------------------------------------
 
-const vSleeper = v.object({ lane: v.id("lanes"), holder: v.id("holders"), cap: v.number() });
+const vSleeper = v.object({ lane: v.id("lanes"), session: v.id("sessions"), cap: v.number() });
 export type Sleeper = Infer<typeof vSleeper>;
 
 const vStanding = v.object({
@@ -82,21 +82,21 @@ function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
   return [...list.slice(start), ...list.slice(0, start)].slice(0, max);
 }
 
-export interface LaneAndHolder {
+export interface LaneAndSession {
   lane: Lane;
-  holder: Holder;
+  session: Session;
 }
 
-/** The lane and its holder for real, if the lane sleeps. */
+/** The lane and its session for real, if the lane sleeps. */
 export async function ifAsleep(
   db: DatabaseReader,
-  seen: Pick<Sleeper, "lane" | "holder">,
-): Promise<LaneAndHolder | null> {
-  const [lane, holder] = await Promise.all([
+  seen: Pick<Sleeper, "lane" | "session">,
+): Promise<LaneAndSession | null> {
+  const [lane, session] = await Promise.all([
     db.get("lanes", seen.lane),
-    db.get("holders", seen.holder),
+    db.get("sessions", seen.session),
   ]);
-  return lane === null || holder === null || holder.state === "active" ? null : { lane, holder };
+  return lane === null || session === null || session.state === "active" ? null : { lane, session };
 }
 
 /** A lane that sleeps and has room for one job by itself. */
@@ -104,7 +104,7 @@ export async function spareLane(
   db: DatabaseReader,
   { config }: Queue,
   { asleep }: Standing,
-): Promise<LaneAndHolder | null> {
+): Promise<LaneAndSession | null> {
   const spares = asleep.filter(({ cap }) => cap === 1);
   const seen = spares[Math.floor(Math.random() * spares.length)];
   const found = seen === undefined ? null : await ifAsleep(db, seen);
@@ -115,7 +115,7 @@ export async function spareLane(
 export async function sleepingLane(
   db: DatabaseReader,
   asleep: readonly Sleeper[],
-): Promise<LaneAndHolder | null> {
+): Promise<LaneAndSession | null> {
   const first = asleep.find(({ cap }) => cap === 1) ?? asleep[0];
   return first === undefined ? null : await ifAsleep(db, first);
 }
@@ -141,12 +141,12 @@ export async function newLane(
   number: number,
   now: number,
   fields: Partial<Lane> = {},
-): Promise<LaneAndHolder> {
-  const id = await enterLane(ctx.db, queue, number, now, (holder) =>
-    ctx.db.insert("lanes", { queue, cap: 0, ...fields, holder }),
+): Promise<LaneAndSession> {
+  const id = await enterLane(ctx.db, queue, number, now, (session) =>
+    ctx.db.insert("lanes", { queue, cap: 0, ...fields, session }),
   );
   const lane = (await ctx.db.get("lanes", id))!;
-  return { lane, holder: (await ctx.db.get("holders", lane.holder))! };
+  return { lane, session: (await ctx.db.get("sessions", lane.session))! };
 }
 
 /** Lanes that are kept for jobs that come alone: of wakes at the same moment few pick the same. Measured: `docs/internals/choices/push.md`. */
@@ -245,10 +245,10 @@ export const sleepingLanes = internalQuery({
 });
 
 async function sleepersAmong(db: DatabaseReader, lanes: readonly Lane[]): Promise<Sleeper[]> {
-  const holders = await Promise.all(lanes.map(({ holder }) => db.get("holders", holder)));
+  const sessions = await Promise.all(lanes.map(({ session }) => db.get("sessions", session)));
   return lanes
-    .filter((_, i) => holders[i]?.state !== "active")
-    .map(({ _id: lane, holder, cap }) => ({ lane, holder, cap }));
+    .filter((_, i) => sessions[i]?.state !== "active")
+    .map(({ _id: lane, session, cap }) => ({ lane, session, cap }));
 }
 
 /** Gives the lane another cap. It may hold more than its `width` where that has become less: then it drains to it. */
@@ -298,7 +298,7 @@ export function guardsIt(gate: Gate | null, id: Id<"lanes">): boolean {
 }
 
 /** A lane has no beat: it lives while the scheduled function in which it runs is to run, or runs. */
-export async function isLaneAlive(ctx: MutationCtx, { state, runsIn }: Holder): Promise<boolean> {
+export async function isLaneAlive(ctx: MutationCtx, { state, runsIn }: Session): Promise<boolean> {
   return state === "active" && runsIn !== undefined && (await runs(ctx.db, runsIn));
 }
 
@@ -322,12 +322,12 @@ export async function isAnyAwake(
     .withIndex("queue", (q) => q.eq("queue", queue))
     .take(LANES_ASKED);
   const likely = lanes.sort((a, b) => b.cap - a.cap).slice(0, asked);
-  for (const { holder } of likely)
-    if ((await db.get("holders", holder))?.state === "active") return true;
+  for (const { session } of likely)
+    if ((await db.get("sessions", session))?.state === "active") return true;
   return false;
 }
 
-/** A lane that has slept for so long goes, with its holder. */
+/** A lane that has slept for so long goes, with its session. */
 export async function forgetLane(ctx: MutationCtx, id: Id<"lanes">): Promise<void> {
   if ((await ctx.db.get("lanes", id)) !== null) await ctx.db.delete("lanes", id);
 }

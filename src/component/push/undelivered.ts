@@ -2,7 +2,7 @@
 import { type MutationCtx } from "../_generated/server.js";
 import { forgetAsked } from "../rows/cancels.js";
 import type { Lease } from "../../shared/index.js";
-import { dropLeases, findLease, type HeldLease, type Holder } from "../rows/sessions.js";
+import { dropLeases, findLease, type HeldLease, type Session } from "../rows/sessions.js";
 
 /**
  * Without leases of attempts that have ended in transactions of their own, as the lane has now acknowledged. A lease of
@@ -27,7 +27,7 @@ export async function dropOver(
 /** Without leases of jobs that were deleted before the lane could receive them: it would never report on them. */
 export async function dropUnheard(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   leases: HeldLease[],
   heard: number,
 ): Promise<HeldLease[]> {
@@ -37,6 +37,6 @@ export async function dropUnheard(
   if (gone.length === 0) return leases;
   for (const { id } of gone) await forgetAsked(ctx.db, id);
   const left = leases.filter((lease) => !gone.includes(lease));
-  await dropLeases(ctx.db, holder, left);
+  await dropLeases(ctx.db, session, left);
   return left;
 }

@@ -20,9 +20,9 @@
  *
  * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane
  * is to have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room
- * the holders of lanes that may sleep; each job before it is taken, the lane's holder, a timer of the janitor's. Never
+ * the sessions of lanes that may sleep; each job before it is taken, the lane's session, a timer of the janitor's. Never
  * the lanes of other queues. Snapshot reads: the queue's lanes and the mount's slots; as a claim, in all shards.
- * Writes: the jobs taken, a lane, its holder, a process or a hand-over, the gate, and the door where that changes.
+ * Writes: the jobs taken, a lane, its session, a process or a hand-over, the gate, and the door where that changes.
  * Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue that changes its cap;
  * a claim of the same job. Callers never conflict with it.
  */

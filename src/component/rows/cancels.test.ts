@@ -20,8 +20,8 @@ async function running(config: { maxResets?: number } = {}) {
   return { world, id, worker, job: job! };
 }
 
-async function asked(world: World, { token, session }: Worker) {
-  return await world.t.query(api.lib.cancellations, { token, session });
+async function asked(world: World, { token, sessionKey }: Worker) {
+  return await world.t.query(api.lib.cancellations, { token, sessionKey });
 }
 
 describe("a running job that is canceled", () => {
@@ -129,13 +129,13 @@ describe("a request to stop", () => {
   test("a session with its first claim in the same transaction, which no snapshot shows", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
-    const { token, session, name } = world.worker("a");
-    const request = { token, session, n: 1, name, queues: [world.queue], max: 1 };
+    const { token, sessionKey, name } = world.worker("a");
+    const request = { token, sessionKey, n: 1, name, queues: [world.queue], max: 1 };
     await world.t.run(async (ctx) => {
       await ctx.runMutation(api.lib.claim, request);
       await ctx.runMutation(api.operate.cancelJob, { id });
     });
-    expect(await world.all("cancels")).toMatchObject([{ job: id, session, attempt: 1 }]);
+    expect(await world.all("cancels")).toMatchObject([{ job: id, sessionKey, attempt: 1 }]);
   });
 
   test("another session, or another token that knows the session's name, learns nothing", async () => {
@@ -143,18 +143,18 @@ describe("a request to stop", () => {
     await world.cancel(id);
     const other = await world.t.mutation(api.operate.createToken, { name: "other", queues: null });
     expect(await asked(world, world.worker("b"))).toEqual([]);
-    const { session } = worker;
-    const stolen = { token: other.token, session };
+    const { sessionKey } = worker;
+    const stolen = { token: other.token, sessionKey };
     expect(await world.t.query(api.lib.cancellations, stolen)).toEqual([]);
   });
 
-  test("a lease of a deleted job is given up by its holder's next word", async () => {
+  test("a lease of a deleted job is given up by its session's next word", async () => {
     const { world, id, worker, job } = await running();
     await world.cancel(id);
     await world.t.run((ctx) => ctx.db.delete("jobs", id));
     expect(await worker.heartbeat([job])).toEqual(["canceled"]);
     expect((await worker.complete([succeeded(job)])).words).toEqual(["leaseLost"]);
-    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+    expect(await worker.session()).toMatchObject({ state: "idle", leases: [] });
     expect(await world.all("cancels")).toEqual([]);
   });
 });

@@ -17,18 +17,18 @@ import {
 } from "../_generated/server.js";
 import { authorize } from "./tokens.js";
 
-/** A holder has so many leases at most, and a deleted job's row goes with its lease. */
+/** A session has so many leases at most, and a deleted job's row goes with its lease. */
 const CANCELS_READ = 2 * LEASES_MAX;
 
 /** Asks the worker of a running job to end it. To be called once an attempt. */
 export async function askToStop(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
-  const holder = job.holder === undefined ? null : await whoHolds(ctx, job.holder);
+  const session = job.session === undefined ? null : await whoHolds(ctx, job.session);
   // No session to notify: the job's own row says that it is to end, and the transaction that ends its lease reads it.
-  if (holder === null) return;
+  if (session === null) return;
   const { _id, attempt } = job;
   // The reason is in the job's row: a worker's beats, and the transactions that end its leases, read as many of these
   // rows as it has jobs.
-  await ctx.db.insert("cancels", { ...holder, job: _id, attempt });
+  await ctx.db.insert("cancels", { ...session, job: _id, attempt });
 }
 
 /** To be called with the end of the lease of a job that its worker was asked to end. */
@@ -43,12 +43,12 @@ export async function forgetAsked(db: DatabaseWriter, job: Id<"jobs">): Promise<
 /** The leases of a session that it is asked to end. */
 export async function askedOf(
   db: DatabaseReader,
-  session: string,
+  sessionKey: string,
   token: Id<"tokens"> | undefined,
 ): Promise<Lease[]> {
   const rows = await db
     .query("cancels")
-    .withIndex("session", (q) => q.eq("session", session))
+    .withIndex("sessionKey", (q) => q.eq("sessionKey", sessionKey))
     .take(CANCELS_READ);
   return rows
     .filter((row) => row.token === token)
@@ -58,40 +58,40 @@ export async function askedOf(
 /** For the worker's subscription: it is invalidated by another such lease, and not by the session's calls. */
 export async function cancellations(
   ctx: QueryCtx,
-  args: { token: string; session: string },
+  args: { token: string; sessionKey: string },
 ): Promise<Lease[]> {
   const token = await authorize(ctx.db, args.token, []);
-  return await askedOf(ctx.db, args.session, token._id);
+  return await askedOf(ctx.db, args.sessionKey, token._id);
 }
 
 export function isNamed(leases: readonly Lease[], id: string, attempt: number): boolean {
   return leases.some((lease) => lease.id === id && lease.attempt === attempt);
 }
 
-const vWho = v.object({ session: v.string(), token: v.optional(v.id("tokens")) });
+const vWho = v.object({ sessionKey: v.string(), token: v.optional(v.id("tokens")) });
 type Who = Infer<typeof vWho>;
 
 /**
  * The session that holds it. These fields of its row never change, so a snapshot is as good as a read, and the row
  * changes with every call of its worker: a real read would make the cancel retry again and again.
  */
-async function whoHolds(ctx: MutationCtx, holder: Id<"holders">): Promise<Who | null> {
+async function whoHolds(ctx: MutationCtx, session: Id<"sessions">): Promise<Who | null> {
   const seen: Who | null = await ctx.runQuery(
     internal.rows.cancels.findCancelRequests,
-    { holder },
+    { session },
     { useStaleSnapshot: true },
   );
-  return seen ?? nameOf(await ctx.db.get("holders", holder));
+  return seen ?? nameOf(await ctx.db.get("sessions", session));
 }
 
 export const findCancelRequests = internalQuery({
-  args: { holder: v.id("holders") },
+  args: { session: v.id("sessions") },
   returns: v.union(vWho, v.null()),
-  handler: async (ctx, { holder }) => nameOf(await ctx.db.get("holders", holder)),
+  handler: async (ctx, { session }) => nameOf(await ctx.db.get("sessions", session)),
 });
 
-function nameOf(holder: Doc<"holders"> | null): Who | null {
-  if (holder === null) return null;
-  const { session, token } = holder;
-  return { session, ...(token === undefined ? {} : { token }) };
+function nameOf(session: Doc<"sessions"> | null): Who | null {
+  if (session === null) return null;
+  const { sessionKey, token } = session;
+  return { sessionKey, ...(token === undefined ? {} : { token }) };
 }

@@ -14,7 +14,7 @@ export interface EdgeCtx extends MutationCtx {
   /** The instant of the step, in milliseconds. */
   now: number;
   /** The call is of the session that holds the jobs: a sweep finds the ends of its jobs, and nothing is armed to count them. */
-  byHolder: boolean;
+  bySession: boolean;
   effects: Effects;
 }
 

@@ -1,6 +1,6 @@
 /** Quotas of one token's workers: sessions, writes and scheduled jobs. */
 import { afterEach, describe, expect, test, vi, onTestFinished } from "vitest";
-import { HOLDER_RETENTION_MS, IDLE_LIVE_MS } from "../../shared/index.js";
+import { SESSION_RETENTION_MS, IDLE_LIVE_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { newWorld, refusal, succeeded, Worker, type World } from "../setup.test.js";
 
@@ -42,7 +42,7 @@ describe("sessions of one token", () => {
     }
     await first!.claim();
     await fleet(world, 1, { token: await another(world) });
-    expect(await world.all("holders")).toHaveLength(21);
+    expect(await world.all("sessions")).toHaveLength(21);
   });
 
   test("make room once they have been silent, and are no more than that however many come and go", async () => {
@@ -55,9 +55,9 @@ describe("sessions of one token", () => {
       vi.setSystemTime(Date.now() + IDLE_LIVE_MS + 1);
     }
     await fleet(world, 1, { from: 100 });
-    const kept = await world.all("holders");
+    const kept = await world.all("sessions");
     expect(kept.length).toBeLessThanOrEqual(20);
-    expect((await world.all("tokenSessions")).map(({ holder }) => holder).sort()).toEqual(
+    expect((await world.all("tokenSessions")).map(({ session }) => session).sort()).toEqual(
       kept.map(({ _id }) => _id).sort(),
     );
   });
@@ -78,11 +78,11 @@ describe("sessions of one token", () => {
     const world = await newWorld();
     await fleet(world, 3);
     await world.enqueue();
-    vi.setSystemTime(Date.now() + HOLDER_RETENTION_MS + 60_000);
+    vi.setSystemTime(Date.now() + SESSION_RETENTION_MS + 60_000);
     await world.worker("a").claim();
     await world.sweep();
     await world.advance(6_000);
-    expect(await world.all("holders")).toHaveLength(1);
+    expect(await world.all("sessions")).toHaveLength(1);
     expect(await world.all("tokenSessions")).toHaveLength(1);
   });
 
@@ -107,8 +107,8 @@ async function scheduled(world: World): Promise<number> {
 
 describe("an outcome that is handed over", () => {
   async function handOver(worker: Worker, finished: ReturnType<typeof succeeded>): Promise<void> {
-    const { token, session } = worker;
-    await worker.world.t.mutation(api.lib.completeLater, { token, session, finished });
+    const { token, sessionKey } = worker;
+    await worker.world.t.mutation(api.lib.completeLater, { token, sessionKey, finished });
   }
 
   test("for a lease that the session does not hold schedules nothing", async () => {

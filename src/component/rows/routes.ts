@@ -312,7 +312,7 @@ async function isAnyIn(
  * Two new routes at once read the same rows, so one of them retries and finds another number. Where all are taken,
  * unused routes are forgotten, except routes that this transaction has read or inserted. A job that comes back is let
  * over the limit: its route may have been forgotten while it ran, with all numbers taken since, and it needs a place,
- * or its holder could not be freed of it. A worker's token never takes the numbers of the upper half.
+ * or its session could not be freed of it. A worker's token never takes the numbers of the upper half.
  */
 async function freeNumber(
   ctx: MutationCtx,

@@ -1,5 +1,5 @@
 /**
- * The rows of worker sessions: their leases, their state, their call counter. Only this file writes `holders`.
+ * The rows of worker sessions: their leases, their state, their call counter. Only this file writes `sessions`.
  *
  * The row is the lease, so a write here is half of every edge in and out of `running`.
  */
@@ -8,7 +8,7 @@ import {
   checkName,
   conveyorError,
   CURSOR_KEPT_BYTES,
-  HOLDERS_READ_BYTES,
+  SESSIONS_READ_BYTES,
   IDLE_GRID_MS,
   LANE_CURSOR_KEPT_BYTES,
   LANE_WATCH_GRID_MS,
@@ -25,62 +25,65 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
 import type { Offer } from "./conditions.js";
 
-export type Holder = Doc<"holders">;
-export type HeldLease = Holder["leases"][number];
+export type Session = Doc<"sessions">;
+export type HeldLease = Session["leases"][number];
 
 /** A session's identity, as its claim states it. */
 export interface Caller {
   token: Doc<"tokens">;
-  session: string;
+  sessionKey: string;
   name: string;
   queues: string[];
 }
 
 /** The session's row, checked against the token; `null` if the session has never called. */
-export async function findHolder(
+export async function findSession(
   db: DatabaseReader,
-  session: string,
+  sessionKey: string,
   token: Doc<"tokens">,
-): Promise<Holder | null> {
-  checkName("A session", session);
-  const holder = await sessionOf(db, session);
-  if (holder !== null && holder.token !== token._id) {
+): Promise<Session | null> {
+  checkName("A session", sessionKey);
+  const session = await sessionOfKey(db, sessionKey);
+  if (session !== null && session.token !== token._id) {
     throw conveyorError(
       "sessionForbidden",
       "This session was begun with another worker token. Start the worker anew: every process has a session of its own.",
-      { session },
+      { sessionKey },
     );
   }
-  return holder;
+  return session;
 }
 
 /**
  * The first of these rows, so many at most, and no more than fit into a part of a transaction: of `beside` such reads in it
  * each has its share.
  */
-export async function takeHolders(
-  rows: AsyncIterable<Holder>,
+export async function takeSessions(
+  rows: AsyncIterable<Session>,
   count: number,
   beside = 1,
-): Promise<Holder[]> {
-  return (await takeWithin(rows, count, HOLDERS_READ_BYTES / beside)).rows;
+): Promise<Session[]> {
+  return (await takeWithin(rows, count, SESSIONS_READ_BYTES / beside)).rows;
 }
 
-export async function sessionOf(db: DatabaseReader, session: string): Promise<Holder | null> {
+export async function sessionOfKey(
+  db: DatabaseReader,
+  sessionKey: string,
+): Promise<Session | null> {
   return await db
-    .query("holders")
-    .withIndex("session", (q) => q.eq("session", session))
+    .query("sessions")
+    .withIndex("sessionKey", (q) => q.eq("sessionKey", sessionKey))
     .unique();
 }
 
 /** The row of a session that makes its first call. */
-export async function insertHolder(
+export async function insertSession(
   db: DatabaseWriter,
   caller: Caller,
   now: number,
-): Promise<Holder> {
-  const id = await db.insert("holders", {
-    session: caller.session,
+): Promise<Session> {
+  const id = await db.insert("sessions", {
+    sessionKey: caller.sessionKey,
     token: caller.token._id,
     name: caller.name,
     state: "idle",
@@ -92,60 +95,60 @@ export async function insertHolder(
     acknowledged: true,
     reply: { answers: [] },
   });
-  return (await db.get("holders", id))!;
+  return (await db.get("sessions", id))!;
 }
 
 /**
- * The row of a new lane, which names it: neither can be without the other. `insert` makes the lane of a holder.
+ * The row of a new lane, which names it: neither can be without the other. `insert` makes the lane of a session.
  */
 export async function enterLane(
   db: DatabaseWriter,
   queue: string,
   number: number,
   now: number,
-  insert: (holder: Id<"holders">) => Promise<Id<"lanes">>,
+  insert: (session: Id<"sessions">) => Promise<Id<"lanes">>,
 ): Promise<Id<"lanes">> {
   // Lanes that were forgotten may have left later numbers in use.
   let free = number;
-  while ((await sessionOf(db, `lane:${queue}:${free}`)) !== null) free += 1;
-  const session = `lane:${queue}:${free}`;
-  const holder = await db.insert("holders", {
-    ...{ session, name: `${queue}#${free}`, state: "idle", expiresAt: now, lastSeenAt: now },
+  while ((await sessionOfKey(db, `lane:${queue}:${free}`)) !== null) free += 1;
+  const sessionKey = `lane:${queue}:${free}`;
+  const session = await db.insert("sessions", {
+    ...{ sessionKey, name: `${queue}#${free}`, state: "idle", expiresAt: now, lastSeenAt: now },
     ...{ queues: [queue], leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
   });
-  const lane = await insert(holder);
-  await db.patch("holders", holder, { lane });
+  const lane = await insert(session);
+  await db.patch("sessions", session, { lane });
   return lane;
 }
 
 /** A call's place in the session's call counter. */
-export function judgeCall(holder: Holder, n: number): "new" | "repeated" {
+export function judgeCall(session: Session, n: number): "new" | "repeated" {
   checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
-  if (n > holder.n) return "new";
-  if (n === holder.n) return "repeated";
+  if (n > session.n) return "new";
+  if (n === session.n) return "repeated";
   throw conveyorError(
     "staleCall",
-    `This session has already made call ${holder.n}; call ${n} comes too late and changed nothing. ` +
+    `This session has already made call ${session.n}; call ${n} comes too late and changed nothing. ` +
       "A session counts its calls up from 1, repeats one until it is answered, and makes one at a time.",
-    { got: n, last: holder.n },
+    { got: n, last: session.n },
   );
 }
 
-/** The lease of one attempt of one job, if the holder has it. `id` may be anything. */
+/** The lease of one attempt of one job, if the session has it. `id` may be anything. */
 export function findLease(
-  holder: Pick<Holder, "leases">,
+  session: Pick<Session, "leases">,
   id: string,
   attempt: number,
 ): HeldLease | undefined {
-  return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);
+  return session.leases.find((lease) => lease.id === id && lease.attempt === attempt);
 }
 
-/** How many more leases the holder may have. */
-export function room(holder: Holder): number {
-  return Math.max(0, LEASES_MAX - holder.leases.length);
+/** How many more leases the session may have. */
+export function room(session: Session): number {
+  return Math.max(0, LEASES_MAX - session.leases.length);
 }
 
-/** When a holder that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
+/** When a session that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
 export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
   return (
     seenAt +
@@ -195,11 +198,11 @@ function awake(leases: HeldLease[], now: number) {
 /** The scheduled function of this lane still runs. */
 export async function keepAwake(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   leases: HeldLease[],
   now: number,
 ): Promise<void> {
-  await db.patch("holders", holder._id, awake(leases, now));
+  await db.patch("sessions", session._id, awake(leases, now));
 }
 
 /**
@@ -208,21 +211,21 @@ export async function keepAwake(
  */
 export async function keepLeases(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   leases: HeldLease[],
   now: number,
 ): Promise<void> {
-  const isLookedAfter = holder.lane !== undefined && holder.state === "active";
-  await db.patch("holders", holder._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
+  const isLookedAfter = session.lane !== undefined && session.state === "active";
+  await db.patch("sessions", session._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
 }
 
 /** Some of a lane's leases are over. It is watched as before, also without leases. */
 export async function dropLeases(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   leases: HeldLease[],
 ): Promise<void> {
-  await db.patch("holders", holder._id, { leases });
+  await db.patch("sessions", session._id, { leases });
 }
 
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
@@ -232,7 +235,7 @@ function said({ labels, groups, maxCost }: Offer) {
 }
 
 /** The cursor that a row keeps for the call's repeat, or a lane's next step: none if it is large. */
-function keptOf(cursor: string | undefined, { lane }: Holder): { cursor?: string } {
+function keptOf(cursor: string | undefined, { lane }: Session): { cursor?: string } {
   const max = lane === undefined ? CURSOR_KEPT_BYTES : LANE_CURSOR_KEPT_BYTES;
   return cursor === undefined || textBytes(cursor) > max ? {} : { cursor };
 }
@@ -240,7 +243,7 @@ function keptOf(cursor: string | undefined, { lane }: Holder): { cursor?: string
 /** Ends a call of `claim` or `complete`: records the new leases, and the answers for a repeat. */
 export async function closeCall(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   call: {
     n: number;
     claimed: HeldLease[];
@@ -254,18 +257,18 @@ export async function closeCall(
     /** A lane that goes on, with or without leases: it is watched. */
     isAwake?: boolean;
     /** A lane that begins. */
-    begins?: Pick<Holder, "runsIn" | "sweep">;
+    begins?: Pick<Session, "runsIn" | "sweep">;
   },
   now: number,
-): Promise<Holder> {
+): Promise<Session> {
   const changed = {
     ...(call.isAwake === true
-      ? awake([...holder.leases, ...call.claimed], now)
-      : alive([...holder.leases, ...call.claimed], now)),
+      ? awake([...session.leases, ...call.claimed], now)
+      : alive([...session.leases, ...call.claimed], now)),
     n: call.n,
-    // A new call acknowledges the last one's answer; the holder has yet to learn of this one's leases.
-    acknowledged: call.claimed.length === 0 || holder.lane !== undefined,
-    reply: { answers: call.answers ?? [], ...keptOf(call.cursor, holder) },
+    // A new call acknowledges the last one's answer; the session has yet to learn of this one's leases.
+    acknowledged: call.claimed.length === 0 || session.lane !== undefined,
+    reply: { answers: call.answers ?? [], ...keptOf(call.cursor, session) },
     ...(call.name === undefined ? {} : { name: call.name }),
     ...(call.queues === undefined ? {} : { queues: call.queues }),
     ...(call.offer === undefined ? {} : said(call.offer)),
@@ -274,20 +277,20 @@ export async function closeCall(
       : {
           runsIn: call.begins.runsIn,
           sweep: call.begins.sweep,
-          generation: generationOf(holder) + 1,
+          generation: generationOf(session) + 1,
         }),
   };
-  await db.patch("holders", holder._id, changed);
-  return { ...holder, ...changed } as Holder;
+  await db.patch("sessions", session._id, changed);
+  return { ...session, ...changed } as Session;
 }
 
 /** Of a lane: functions scheduled under an older generation do nothing any more. */
-export function generationOf({ generation = 0 }: Holder): number {
+export function generationOf({ generation = 0 }: Session): number {
   return generation;
 }
 
 /** An empty poll changes nothing; the lane's sign of life needs to be written only now and then. */
-export function isWatched({ state, expiresAt }: Holder, now: number): boolean {
+export function isWatched({ state, expiresAt }: Session, now: number): boolean {
   return state === "active" && expiresAt > now + LANE_WATCH_MS / 2;
 }
 
@@ -299,94 +302,94 @@ export function watchedUntil(leases: readonly HeldLease[], now: number): number 
 /** The lane goes on in another scheduled function. */
 export async function runsOnIn(
   db: DatabaseWriter,
-  id: Id<"holders">,
+  id: Id<"sessions">,
   runsIn: Id<"_scheduled_functions">,
 ): Promise<void> {
-  await db.patch("holders", id, { runsIn });
+  await db.patch("sessions", id, { runsIn });
 }
 
 /**
- * Renews all leases of the holder, also leases that the beat does not name.
+ * Renews all leases of the session, also leases that the beat does not name.
  *
- * But a lease that the holder was asked to end, and no longer speaks of, is renewed this once and then over: a worker
+ * But a lease that the session was asked to end, and no longer speaks of, is renewed this once and then over: a worker
  * that dropped it silently would keep it for as long as it lives.
  */
 export async function renew(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   named: readonly Lease[],
   asked: readonly Lease[],
   now: number,
-): Promise<Holder> {
+): Promise<Session> {
   const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
     list.some((lease) => lease.id === id && lease.attempt === attempt);
-  const leases = holder.leases.map((lease) =>
-    isIn(asked, lease) && !isIn(named, lease) && lease.n < holder.n
+  const leases = session.leases.map((lease) =>
+    isIn(asked, lease) && !isIn(named, lease) && lease.n < session.n
       ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
       : lease,
   );
   const heard = leases.filter((lease) => isIn(named, lease));
-  const changed = { ...alive(leases, now), acknowledged: acknowledges(holder, heard) };
-  await db.patch("holders", holder._id, changed);
-  return { ...holder, ...changed };
+  const changed = { ...alive(leases, now), acknowledged: acknowledges(session, heard) };
+  await db.patch("sessions", session._id, changed);
+  return { ...session, ...changed };
 }
 
 /**
  * Whether a beat with these leases shows that the reply which brought them has arrived. A beat with older leases does
  * not: it may have been sent before.
  */
-function acknowledges(holder: Holder, named: readonly HeldLease[]): boolean {
-  return holder.acknowledged || named.some((lease) => lease.n === holder.n);
+function acknowledges(session: Session, named: readonly HeldLease[]): boolean {
+  return session.acknowledged || named.some((lease) => lease.n === session.n);
 }
 
-/** The holder let its leases run out, and they have been ended. A later call of the session brings it back. */
-export async function bury(db: DatabaseWriter, holder: Holder): Promise<void> {
-  const { lastSeenAt } = holder;
-  await db.patch("holders", holder._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
+/** The session let its leases run out, and they have been ended. A later call of the session brings it back. */
+export async function bury(db: DatabaseWriter, session: Session): Promise<void> {
+  const { lastSeenAt } = session;
+  await db.patch("sessions", session._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
 }
 
 /** The session has said that it is over, with call `n`, and holds nothing. */
 export async function depart(
   db: DatabaseWriter,
-  { _id }: Holder,
+  { _id }: Session,
   n: number,
   now: number,
 ): Promise<void> {
   const seen = { expiresAt: now, lastSeenAt: now };
-  await db.patch("holders", _id, {
+  await db.patch("sessions", _id, {
     ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
   });
 }
 
-/** Some of its attempts had run long enough, and have been ended. The holder lives, and keeps its other leases. */
+/** Some of its attempts had run long enough, and have been ended. The session lives, and keeps its other leases. */
 export async function keepOthers(
   db: DatabaseWriter,
-  holder: Holder,
+  session: Session,
   leases: HeldLease[],
 ): Promise<void> {
-  const { state, expiresAt } = alive(leases, holder.lastSeenAt);
-  await db.patch("holders", holder._id, { state, expiresAt, leases });
+  const { state, expiresAt } = alive(leases, session.lastSeenAt);
+  await db.patch("sessions", session._id, { state, expiresAt, leases });
 }
 
 /** It has been silent for long, and holds nothing. */
-export async function removeHolder(db: DatabaseWriter, id: Id<"holders">): Promise<void> {
-  await db.delete("holders", id);
+export async function removeSession(db: DatabaseWriter, id: Id<"sessions">): Promise<void> {
+  await db.delete("sessions", id);
 }
 
-/** Postpones the end of leases that could not be ended, so that they do not hold up other holders' leases. */
+/** Postpones the end of leases that could not be ended, so that they do not hold up other sessions' leases. */
 export async function quarantine(
   db: DatabaseWriter,
-  id: Id<"holders">,
+  id: Id<"sessions">,
   until: number,
 ): Promise<void> {
-  await db.patch("holders", id, { expiresAt: until });
+  await db.patch("sessions", id, { expiresAt: until });
 }
 
-/** No process speaks for the holder any more: its leases end as if it had been silent for as long as it may. */
-export async function cutShort(db: DatabaseWriter, id: Id<"holders">, now: number): Promise<void> {
-  const holder = await db.get("holders", id);
-  if (holder?.state !== "active") return;
-  const { leases, lastSeenAt } = holder;
+/** No process speaks for the session any more: its leases end as if it had been silent for as long as it may. */
+export async function cutShort(db: DatabaseWriter, id: Id<"sessions">, now: number): Promise<void> {
+  const session = await db.get("sessions", id);
+  if (session?.state !== "active") return;
+  const { leases, lastSeenAt } = session;
   const silentSince = Math.min(lastSeenAt, now - 1 - (lostAt(leases, now) - now));
-  await db.patch("holders", id, { lastSeenAt: silentSince, expiresAt: now - 1 });
+  await db.patch("sessions", id, { lastSeenAt: silentSince, expiresAt: now - 1 });
 }

@@ -21,27 +21,37 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseWriter, type MutationCtx } from "../_generated/server.js";
-import { findHolder, insertHolder, removeHolder, type Caller, type Holder } from "./sessions.js";
+import {
+  findSession,
+  insertSession,
+  removeSession,
+  type Caller,
+  type Session,
+} from "./sessions.js";
 
 /** The session's row, inserted at its first call. */
-export async function enterSession(ctx: MutationCtx, caller: Caller, now: number): Promise<Holder> {
+export async function enterSession(
+  ctx: MutationCtx,
+  caller: Caller,
+  now: number,
+): Promise<Session> {
   checkLabel("The name of a worker", caller.name);
-  const known = await findHolder(ctx.db, caller.session, caller.token);
+  const known = await findSession(ctx.db, caller.sessionKey, caller.token);
   if (known !== null) return known;
   await makeRoom(ctx, caller, now);
-  const holder = await insertHolder(ctx.db, caller, now);
-  await ctx.db.insert("tokenSessions", { token: caller.token._id, holder: holder._id });
-  return holder;
+  const session = await insertSession(ctx.db, caller, now);
+  await ctx.db.insert("tokenSessions", { token: caller.token._id, session: session._id });
+  return session;
 }
 
 /** Deletes the row of a session that is over, with its row here. */
-export async function forgetSession(db: DatabaseWriter, holder: Id<"holders">): Promise<void> {
+export async function forgetSession(db: DatabaseWriter, session: Id<"sessions">): Promise<void> {
   const rows = await db
     .query("tokenSessions")
-    .withIndex("holder", (q) => q.eq("holder", holder))
+    .withIndex("session", (q) => q.eq("session", session))
     .collect();
   for (const row of rows) await db.delete("tokenSessions", row._id);
-  await removeHolder(db, holder);
+  await removeSession(db, session);
 }
 
 async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promise<void> {
@@ -51,8 +61,8 @@ async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promi
   });
   if (!room.isFull) return;
   for (const id of room.over) {
-    const holder = await ctx.db.get("holders", id);
-    if (holder !== null && isOver(holder, now)) await forgetSession(ctx.db, id);
+    const session = await ctx.db.get("sessions", id);
+    if (session !== null && isOver(session, now)) await forgetSession(ctx.db, id);
   }
   if (room.over.length > 0) return;
   throw conveyorError(
@@ -63,7 +73,7 @@ async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promi
   );
 }
 
-const vRoom = v.object({ isFull: v.boolean(), over: v.array(v.id("holders")) });
+const vRoom = v.object({ isFull: v.boolean(), over: v.array(v.id("sessions")) });
 type Room = Infer<typeof vRoom>;
 
 /** Whether a token has as many sessions as it may, and some of them that are over. May not be called but with `useStaleSnapshot`. */
@@ -79,13 +89,13 @@ export const findTokenSessions = internalQuery({
     // From a random one on: of a fleet, the oldest may be at work for months.
     const start = Math.floor(Math.random() * rows.length);
     const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, SESSIONS_LOOKED_AT);
-    const holders = await Promise.all(some.map(({ holder }) => db.get("holders", holder)));
-    const over = holders.filter((holder) => holder !== null && isOver(holder, now));
+    const sessions = await Promise.all(some.map(({ session }) => db.get("sessions", session)));
+    const over = sessions.filter((session) => session !== null && isOver(session, now));
     return { isFull: true, over: over.slice(0, SESSIONS_FORGOTTEN).map((one) => one!._id) };
   },
 });
 
 /** Silent for so long that it counts as live no more, and without a lease. */
-function isOver({ state, leases, lastSeenAt }: Holder, now: number): boolean {
+function isOver({ state, leases, lastSeenAt }: Session, now: number): boolean {
   return state !== "active" && leases.length === 0 && lastSeenAt < now - IDLE_LIVE_MS;
 }

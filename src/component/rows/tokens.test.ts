@@ -11,7 +11,7 @@ async function create(world: World, queues: string[] | null = null, deployment?:
 /** Every worker call there is, with this token. */
 function calls(world: World, token: string): (() => Promise<unknown>)[] {
   const { t, queue } = world;
-  const call = { token, session: "s" };
+  const call = { token, sessionKey: "s" };
   const job = { id: "x", attempt: 1 };
   return [
     () => t.query(api.lib.hasWork, { token, queues: [queue.name] }),
@@ -135,7 +135,7 @@ describe("a rotated token", () => {
     const { id, token } = await rotated(world);
     const after = new Worker(world, "a", "session-a", token);
     expect((await after.complete([succeeded(job!)], { n: 2 })).words).toEqual(["ok"]);
-    expect((await after.holder()).token).toBe(id);
+    expect((await after.session()).token).toBe(id);
   });
 
   test("takes the old secret for its grace, and then reports the rotation", async () => {
@@ -199,19 +199,21 @@ test("the displayed id of a session is always the same, and no credential of it"
   const worker = world.worker("a");
   const [job] = await worker.claim();
   const shown = async () => (await world.t.query(api.lib.workers, {}))[0]!.session;
-  const session = await shown();
-  expect(session).not.toContain(worker.session);
-  expect(await shown()).toBe(session);
+  const sessionKey = await shown();
+  expect(sessionKey).not.toContain(worker.sessionKey);
+  expect(await shown()).toBe(sessionKey);
   // Another program that shares the token, and has seen the page.
-  const other = new Worker(world, "a", session, worker.token);
+  const other = new Worker(world, "a", sessionKey, worker.token);
   expect((await other.complete([succeeded(job!)], { n: 999 })).words).toEqual(["leaseLost"]);
   expect((await worker.complete([succeeded(job!)])).words).toEqual(["ok"]);
   await world.enqueue();
   await worker.claim();
   await world.advance(60_000);
   const ended = (await world.all("events")).filter(({ kind }) => kind === "leasesEnded");
-  expect(ended.map(({ details }) => (details as { session: string }).session)).toEqual([session]);
-  expect(JSON.stringify(ended)).not.toContain(worker.session);
+  expect(ended.map(({ details }) => (details as { sessionKey: string }).sessionKey)).toEqual([
+    sessionKey,
+  ]);
+  expect(JSON.stringify(ended)).not.toContain(worker.sessionKey);
 });
 
 test("a revoked token's leases go to other workers at once, and other tokens keep theirs", async () => {

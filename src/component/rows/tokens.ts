@@ -268,8 +268,8 @@ async function deploymentTag(deployment: string | undefined): Promise<string> {
  * The id of a session as people see it: a call of it takes its id and its token, and a token may be shared. Of a
  * session it is the same always.
  */
-export async function shownSession(session: string): Promise<string> {
-  return (await sha256(`session ${session}`)).slice(0, 16);
+export async function shownSession(sessionKey: string): Promise<string> {
+  return (await sha256(`session ${sessionKey}`)).slice(0, 16);
 }
 
 async function sha256(text: string): Promise<string> {

@@ -7,7 +7,7 @@ async function timer(world: World) {
 }
 
 describe("ending leases", () => {
-  test("a silent holder's jobs are claimable within a second of the lease's end", async () => {
+  test("a silent session's jobs are claimable within a second of the lease's end", async () => {
     const world = await newWorld({ maxResets: 3 });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -17,10 +17,10 @@ describe("ending leases", () => {
     expect(await world.status(id)).toMatchObject({ status: "running" });
     await world.advance(1_100);
     expect(await world.status(id)).toMatchObject({ status: "pending", resets: 1 });
-    expect((await worker.holder()).state).toBe("gone");
+    expect((await worker.session()).state).toBe("gone");
   });
 
-  test("a holder that beats keeps its jobs for as long as it does", async () => {
+  test("a session that beats keeps its jobs for as long as it does", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -39,7 +39,7 @@ describe("ending leases", () => {
     const [job] = await worker.claim();
     await world.advance(10_500);
     expect(await worker.heartbeat([job!])).toEqual(["leaseLost"]);
-    expect(await worker.holder()).toMatchObject({ state: "idle", leases: [] });
+    expect(await worker.session()).toMatchObject({ state: "idle", leases: [] });
   });
 
   test("a beat that arrives before the sweep saves leases past their time", async () => {
@@ -53,7 +53,7 @@ describe("ending leases", () => {
     expect(await worker.heartbeat([job!])).toEqual(["ok"]);
   });
 
-  test("many silent holders are ended one a transaction, all of them at once", async () => {
+  test("many silent sessions are ended one a transaction, all of them at once", async () => {
     const world = await newWorld({ maxResets: 3 });
     await world.enqueueBatch([1, 2, 3, 4]);
     for (const name of ["a", "b", "c", "d"]) {
@@ -65,7 +65,7 @@ describe("ending leases", () => {
     expect((await world.all("jobs")).map((job) => job.status)).toEqual(Array(4).fill("pending"));
   });
 
-  test("the shortest of the leases held ends them all: the holder is silent as a whole", async () => {
+  test("the shortest of the leases held ends them all: the session is silent as a whole", async () => {
     const world = await newWorld({ leaseMs: 60_000 });
     await world.enqueue();
     const worker = world.worker("a");
@@ -74,7 +74,7 @@ describe("ending leases", () => {
     world.queue.config = { ...world.queue.config, leaseMs: 2_000 };
     await world.enqueue();
     await worker.claim();
-    const { expiresAt } = await worker.holder();
+    const { expiresAt } = await worker.session();
     expect(expiresAt).toBeGreaterThanOrEqual(Date.now() + 2_000);
     // The janitor's grid: a 32nd of a lease.
     expect(expiresAt).toBeLessThan(Date.now() + 2_000 + 2_000 / 32);
@@ -82,7 +82,7 @@ describe("ending leases", () => {
     expect((await world.all("jobs")).map((job) => job.status)).toEqual(["pending", "pending"]);
   });
 
-  test("one broken holder is put aside, and holds up neither the sweep nor the other holders", async () => {
+  test("one broken session is put aside, and holds up neither the sweep nor the other sessions", async () => {
     const world = await newWorld({ maxResets: 3 });
     const [broken, sound] = await world.enqueueBatch([1, 2]);
     await world.worker("broken").claim();
@@ -150,9 +150,9 @@ describe("released or reset", () => {
     const [first] = await worker.claim();
     const [second] = await worker.claim();
     await worker.heartbeat([first!]);
-    expect((await worker.holder()).acknowledged).toBe(false);
+    expect((await worker.session()).acknowledged).toBe(false);
     await worker.heartbeat([second!]);
-    expect((await worker.holder()).acknowledged).toBe(true);
+    expect((await worker.session()).acknowledged).toBe(true);
   });
 
   test("so does progress: the job has been started", async () => {
@@ -164,7 +164,7 @@ describe("released or reset", () => {
     expect(await world.job(id)).toMatchObject({ resets: 1, releases: 0 });
   });
 
-  test("of a holder that dies with an unanswered call, only that call's jobs count as not started", async () => {
+  test("of a session that dies with an unanswered call, only that call's jobs count as not started", async () => {
     const world = await newWorld({ maxResets: 3 });
     const [first, second] = await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
@@ -220,15 +220,15 @@ describe("its other duties", () => {
     const world = await newWorld();
     await world.worker("old").claim();
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
+      const session = (await ctx.db.query("sessions").first())!;
       const longAgo = Date.now() - 25 * 3_600_000;
-      await ctx.db.patch("holders", holder._id, { lastSeenAt: longAgo, expiresAt: longAgo });
+      await ctx.db.patch("sessions", session._id, { lastSeenAt: longAgo, expiresAt: longAgo });
     });
     await world.enqueue();
     const worker = world.worker("new");
     const [job] = await worker.claim();
     await world.sweep();
-    expect((await world.all("holders")).map((holder) => holder.name)).toEqual(["new"]);
+    expect((await world.all("sessions")).map((session) => session.name)).toEqual(["new"]);
     expect(await worker.heartbeat([leaseOf(job!)])).toEqual(["ok"]);
   });
 
@@ -237,15 +237,15 @@ describe("its other duties", () => {
     for (let i = 0; i < 20; i += 1) await world.worker(`old-${i}`).claim();
     await world.t.run(async (ctx) => {
       const longAgo = Date.now() - 25 * 3_600_000;
-      for (const { _id } of await ctx.db.query("holders").collect())
-        await ctx.db.patch("holders", _id, { lastSeenAt: longAgo, expiresAt: longAgo });
+      for (const { _id } of await ctx.db.query("sessions").collect())
+        await ctx.db.patch("sessions", _id, { lastSeenAt: longAgo, expiresAt: longAgo });
     });
     await world.enqueue();
     const worker = world.worker("new");
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!)]);
     await world.advance(60_000);
-    expect((await world.all("holders")).map((holder) => holder.name)).toEqual(["new"]);
+    expect((await world.all("sessions")).map((session) => session.name)).toEqual(["new"]);
     expect(await timer(world)).toBeUndefined();
   });
 
@@ -255,18 +255,18 @@ describe("its other duties", () => {
     await old.claim();
     await world.enqueue();
     await world.worker("new").claim();
-    const { _id } = await old.holder();
+    const { _id } = await old.session();
     const longAgo = Date.now() - 25 * 3_600_000;
     await world.t.run((ctx) =>
-      ctx.db.patch("holders", _id, { lastSeenAt: longAgo, expiresAt: longAgo }),
+      ctx.db.patch("sessions", _id, { lastSeenAt: longAgo, expiresAt: longAgo }),
     );
     const armed = (await timer(world))!._id;
     await world.t.run(async (ctx) => {
       // A write of the same transaction, like one that commits beside it, is in no snapshot query, and in every read.
-      await ctx.db.patch("holders", _id, { lastSeenAt: Date.now(), expiresAt: Date.now() });
+      await ctx.db.patch("sessions", _id, { lastSeenAt: Date.now(), expiresAt: Date.now() });
       await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
     });
-    expect(await old.holder()).toMatchObject({ _id, lastSeenAt: Date.now() });
+    expect(await old.session()).toMatchObject({ _id, lastSeenAt: Date.now() });
   });
 });
 
@@ -279,13 +279,13 @@ test("a sweep reads a snapshot: rows not in it yet are left to the next sweep", 
   const id = await world.enqueue();
   const worker = world.worker("a");
   await worker.claim();
-  const { _id, expiresAt } = await worker.holder();
+  const { _id, expiresAt } = await worker.session();
   const armed = (await timer(world))!._id;
   await world.t.run(async (ctx) => {
-    await ctx.db.patch("holders", _id, { expiresAt: Date.now() - 1 });
+    await ctx.db.patch("sessions", _id, { expiresAt: Date.now() - 1 });
     await ctx.runMutation(internal.tend.janitor.sweep, { timer: armed });
-    await ctx.db.patch("holders", _id, { expiresAt });
+    await ctx.db.patch("sessions", _id, { expiresAt });
   });
   expect(await world.status(id)).toMatchObject({ status: "running" });
-  expect(await worker.holder()).toMatchObject({ state: "active" });
+  expect(await worker.session()).toMatchObject({ state: "active" });
 });

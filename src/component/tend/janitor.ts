@@ -2,20 +2,20 @@
  * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions, and
  * plans again callbacks that are still to be delivered.
  *
- * A sweep finds its work in a snapshot and acts on real reads, a few silent holders per transaction: reading the beats
+ * A sweep finds its work in a snapshot and acts on real reads, a few silent sessions per transaction: reading the beats
  * of a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
- * Reads for real: its timer and one that serves as well, expired holders with their jobs, the range in which leases
- * would end before the next sweep; before the last timer goes, all active holders, the first owed callback, the first
+ * Reads for real: its timer and one that serves as well, expired sessions with their jobs, the range in which leases
+ * would end before the next sweep; before the last timer goes, all active sessions, the first owed callback, the first
  * session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
- * `cursors`, `patrols`; deletes forgotten holders. Conflicts with: a claim that depends on its timer, a beat of the
- * expired holder, a claim with a lease that ends before the next sweep.
+ * `cursors`, `patrols`; deletes forgotten sessions. Conflicts with: a claim that depends on its timer, a beat of the
+ * expired session, a claim with a lease that ends before the next sweep.
  */
 import { v } from "convex/values";
 import {
   CALLBACK_OVERDUE_MS,
-  HOLDER_RETENTION_MS,
+  SESSION_RETENTION_MS,
   JANITOR_FORGET_MAX,
   JANITOR_FORGET_PAUSE_MS,
   JANITOR_FORGET_REST_MS,
@@ -53,7 +53,7 @@ export const sweep = defineLoop({
     );
     // Of many sweeps that are due at once one does all that there is to do.
     if (await isServed(ctx.db, timer, lost.timers, now, now)) return "gone";
-    for (const holder of lost.expired) await takeOver(ctx, holder, now);
+    for (const session of lost.expired) await takeOver(ctx, session, now);
     for (const process of lost.processes) await freeLost(ctx, process);
     if (lost.expired.length + lost.processes.length === 0)
       return await tend(ctx, timer, lost, idleFrom, now);
@@ -78,7 +78,7 @@ async function tend(
     { useStaleSnapshot: true },
   );
   for (const cursor of found.published) await publish(ctx, cursor, now);
-  for (const holder of found.forgotten) await forget(ctx, holder, now);
+  for (const session of found.forgotten) await forget(ctx, session, now);
   for (const callback of found.overdue) await replan(ctx, callback);
   await watchOver(ctx, found.watched, now);
   // A roll-up that is about to ring is left to the next sweep: the two would only conflict.
@@ -91,7 +91,7 @@ async function tend(
 /**
  * When the timer's next sweep comes. The timer goes when nothing is leased, owed or to be forgotten, or because another timer
  * serves. A sweep that goes on at once does not write its timer: every claim and completion depends on that row, and the
- * sweeps that follow a crash of many holders would conflict with all of them. Should their chain break, the timer soon is
+ * sweeps that follow a crash of many sessions would conflict with all of them. Should their chain break, the timer soon is
  * dead, and the next claim replaces it.
  */
 async function nextOf(
@@ -156,7 +156,7 @@ async function nextForgottenAt(ctx: MutationCtx, now: number): Promise<number> {
  *
  * The snapshot says which leases end first. That none ends before is read for real, with no row to be expected in the
  * range: a claim that relies on this timer as it was, and commits meanwhile with a shorter lease, makes this sweep
- * retry, and beats of other holders do not. A commit cannot bring an end further back than the minute that is read: it
+ * retry, and beats of other sessions do not. A commit cannot bring an end further back than the minute that is read: it
  * may lag behind its clock by the 20 seconds that the platform lets a mutation take. Where the snapshot shows no lease
  * at all, the whole range is read.
  */
@@ -165,7 +165,7 @@ async function nextSweepAt(
   seen: number | null,
   now: number,
 ): Promise<number | null> {
-  const active = ctx.db.query("holders");
+  const active = ctx.db.query("sessions");
   const [first] = await (
     seen === null
       ? active.withIndex("state", (q) => q.eq("state", "active"))
@@ -205,11 +205,11 @@ async function publish(
 }
 
 /** A session that has been silent for a day will not repeat a call. Read for real: it may have come back. */
-async function forget(ctx: MutationCtx, id: Id<"holders">, now: number): Promise<void> {
-  const holder = await ctx.db.get("holders", id);
-  if (holder === null || holder.leases.length > 0) return;
-  if (holder.lastSeenAt >= now - HOLDER_RETENTION_MS) return;
-  if (holder.state === "active") return;
-  if (holder.lane !== undefined) await forgetLane(ctx, holder.lane);
+async function forget(ctx: MutationCtx, id: Id<"sessions">, now: number): Promise<void> {
+  const session = await ctx.db.get("sessions", id);
+  if (session === null || session.leases.length > 0) return;
+  if (session.lastSeenAt >= now - SESSION_RETENTION_MS) return;
+  if (session.state === "active") return;
+  if (session.lane !== undefined) await forgetLane(ctx, session.lane);
   await forgetSession(ctx.db, id);
 }

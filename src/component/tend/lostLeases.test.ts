@@ -1,15 +1,15 @@
-/** Ending the leases of one holder, called as the loser of a race would call it. */
+/** Ending the leases of one session, called as the loser of a race would call it. */
 import { expect, test } from "vitest";
 import { internal } from "../_generated/api.js";
 import { app, newToldWorld, newWorld, released, succeeded } from "../setup.test.js";
 
-test("a holder that has beaten since it was found expired keeps its leases: its row is read for real", async () => {
+test("a session that has beaten since it was found expired keeps its leases: its row is read for real", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("a");
   const [job] = await worker.claim();
-  const { _id } = await worker.holder();
-  const args = { holder: _id, now: Date.now() };
+  const { _id } = await worker.session();
+  const args = { session: _id, now: Date.now() };
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
   expect(await worker.heartbeat([job!])).toEqual(["ok"]);
 });
@@ -21,9 +21,9 @@ test("no callback runs in the transaction that ends leases: it must not keep job
   await worker.heartbeat(await worker.claim(2));
   let told = 0;
   app.onComplete = () => void (told += 1);
-  const { _id, expiresAt } = await worker.holder();
+  const { _id, expiresAt } = await worker.session();
   await world.t.mutation(internal.tend.lostLeases.expireSession, {
-    holder: _id,
+    session: _id,
     now: expiresAt + 1,
   });
   expect(told).toBe(0);
@@ -32,17 +32,17 @@ test("no callback runs in the transaction that ends leases: it must not keep job
   expect(told).toBe(2);
 });
 
-test("a holder without leases, or without a row, is not ended", async () => {
+test("a session without leases, or without a row, is not ended", async () => {
   const world = await newWorld();
   await world.enqueue();
   const worker = world.worker("a");
   const [job] = await worker.claim();
   await worker.complete([succeeded(job!)]);
-  const { _id, expiresAt } = await worker.holder();
-  const args = { holder: _id, now: expiresAt + 60_000 };
+  const { _id, expiresAt } = await worker.session();
+  const args = { session: _id, now: expiresAt + 60_000 };
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
-  expect(await worker.holder()).toMatchObject({ state: "idle" });
-  await world.t.run(({ db }) => db.delete("holders", _id));
+  expect(await worker.session()).toMatchObject({ state: "idle" });
+  await world.t.run(({ db }) => db.delete("sessions", _id));
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
 });
 
@@ -51,43 +51,43 @@ test("the lease of an earlier attempt ends nothing of the attempt that another h
   const id = await world.enqueue();
   const old = world.worker("old");
   const [first] = await old.claim();
-  const { _id, leases, expiresAt } = await old.holder();
+  const { _id, leases, expiresAt } = await old.session();
   await old.complete([released(first!)]);
   const [second] = await world.worker("new").claim();
   expect(second).toMatchObject({ id, attempt: 2 });
-  await world.t.run(({ db }) => db.patch("holders", _id, { state: "active", leases, expiresAt }));
-  const args = { holder: _id, now: expiresAt + 1 };
+  await world.t.run(({ db }) => db.patch("sessions", _id, { state: "active", leases, expiresAt }));
+  const args = { session: _id, now: expiresAt + 1 };
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([]);
   expect(await world.status(id)).toMatchObject({ status: "running", worker: "new" });
-  expect(await old.holder()).toMatchObject({ leases: [] });
+  expect(await old.session()).toMatchObject({ leases: [] });
 });
 
-test("an attempt that ran too long goes alone: its holder keeps its other leases, and is not lost", async () => {
+test("an attempt that ran too long goes alone: its session keeps its other leases, and is not lost", async () => {
   const world = await newWorld({ leaseMs: 600_000 });
   const slow = await world.enqueue(1, { rules: { timeoutMs: 5_000 } });
   const other = await world.enqueue(2);
   const worker = world.worker("a");
   const jobs = await worker.claim(2);
   await worker.heartbeat(jobs);
-  const { _id } = await worker.holder();
+  const { _id } = await worker.session();
   const now = Date.now() + 6_000;
-  await world.t.mutation(internal.tend.lostLeases.expireSession, { holder: _id, now });
-  expect((await worker.holder()).leases.map(({ id }) => id)).toEqual([other]);
+  await world.t.mutation(internal.tend.lostLeases.expireSession, { session: _id, now });
+  expect((await worker.session()).leases.map(({ id }) => id)).toEqual([other]);
   expect(await world.status(slow)).not.toMatchObject({ status: "running" });
   expect(await worker.heartbeat(jobs.filter(({ id }) => id === other))).toEqual(["ok"]);
   const [event] = await world.all("events");
   expect(event).toMatchObject({ kind: "leasesEnded", details: { isLost: false } });
 });
 
-test("a holder that is lost says which jobs came back, and which were given up", async () => {
+test("a session that is lost says which jobs came back, and which were given up", async () => {
   const world = await newWorld();
   const [kept, late, unwanted] = await world.enqueueBatch([1, 2, 3]);
   const worker = world.worker("a");
   await worker.heartbeat(await worker.claim(3));
   await world.t.run(({ db }) => db.patch("jobs", late!, { resets: 1 }));
   await world.cancel(unwanted!);
-  const { _id, expiresAt, lastSeenAt } = await worker.holder();
-  const args = { holder: _id, now: expiresAt + 1 };
+  const { _id, expiresAt, lastSeenAt } = await worker.session();
+  const args = { session: _id, now: expiresAt + 1 };
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toEqual([kept]);
   expect(await world.status(kept!)).toMatchObject({ status: "pending", resets: 1 });
   expect(await world.status(late!)).toMatchObject({ status: "timedOut" });

@@ -1,17 +1,17 @@
 /**
- * Ends the leases of one holder that are over: all of them if it let them run out, or the leases of attempts that have
- * run longer than their `timeoutMs`, and the holder keeps its other leases. Jobs go back to their queues, or are given
+ * Ends the leases of one session that are over: all of them if it let them run out, or the leases of attempts that have
+ * run longer than their `timeoutMs`, and the session keeps its other leases. Jobs go back to their queues, or are given
  * up.
  *
- * A lost holder is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
+ * A lost session is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
  * other of the job.
  *
- * Reads for real: the holder's row, its jobs, their queues and rules; whether anything was reported of an attempt that
- * its holder never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back in a
+ * Reads for real: the session's row, its jobs, their queues and rules; whether anything was reported of an attempt that
+ * its session never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back in a
  * pushed queue, its route, and the door where the gate shows a polling lane; where the lane's function is no lane's,
- * the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the holder's row; inserts into
+ * the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the session's row; inserts into
  * `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane polls.
- * Conflicts with: a beat or completion of that very holder: one of the two retries and finds the other; the ring of
+ * Conflicts with: a beat or completion of that very session: one of the two retries and finds the other; the ring of
  * that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not
  * keep jobs from coming back.
  */
@@ -45,7 +45,7 @@ import {
   lostAt,
   quarantine,
   type HeldLease,
-  type Holder,
+  type Session,
 } from "../rows/sessions.js";
 import { isLaneAlive, loseLane } from "../push/lanes.js";
 import { log } from "../rows/log.js";
@@ -56,22 +56,22 @@ import { shownSession } from "../rows/tokens.js";
 import { release, reset, timeOut } from "../edges/transitions.js";
 
 /**
- * Runs `expireHolder` in a sub-transaction. If it throws, nothing of it stands, and this holder is left alone for a
+ * Runs `expireSession` in a sub-transaction. If it throws, nothing of it stands, and this session is left alone for a
  * minute: one broken row must stop neither the janitor nor every claim that has room.
  */
 export async function takeOver(
   ctx: MutationCtx,
-  holder: Id<"holders">,
+  session: Id<"sessions">,
   now: number,
 ): Promise<Id<"jobs">[]> {
   try {
-    return await ctx.runMutation(internal.tend.lostLeases.expireSession, { holder, now });
+    return await ctx.runMutation(internal.tend.lostLeases.expireSession, { session, now });
   } catch (error) {
-    const message = `The leases of holder ${holder} could not be ended; left for a minute.`;
-    await quarantine(ctx.db, holder, now + JANITOR_QUARANTINE_MS);
+    const message = `The leases of session ${session} could not be ended; left for a minute.`;
+    await quarantine(ctx.db, session, now + JANITOR_QUARANTINE_MS);
     // A bug of ours: where it is.
     const stack = stackOf(error);
-    const details = { holder, error: errorText(error), ...(stack === undefined ? {} : { stack }) };
+    const details = { session, error: errorText(error), ...(stack === undefined ? {} : { stack }) };
     await recordEvent(ctx, { kind: "quarantined", message, details });
     return [];
   }
@@ -79,30 +79,30 @@ export async function takeOver(
 
 /** Returns the jobs that are pending again. */
 export const expireSession = internalMutation({
-  args: { holder: v.id("holders"), now: v.number() },
+  args: { session: v.id("sessions"), now: v.number() },
   returns: v.array(v.id("jobs")),
-  handler: (ctx, { holder: id, now }) =>
+  handler: (ctx, { session: id, now }) =>
     withEffects(ctx, { now }, async (ctx): Promise<Id<"jobs">[]> => {
-      const holder = await ctx.db.get("holders", id);
+      const session = await ctx.db.get("sessions", id);
       // It has beaten since the snapshot in which it was found, or another transaction was here before.
-      if (holder?.state !== "active" || holder.expiresAt >= now) return [];
-      const isAlive = holder.lane !== undefined && (await isLaneAlive(ctx, holder));
+      if (session?.state !== "active" || session.expiresAt >= now) return [];
+      const isAlive = session.lane !== undefined && (await isLaneAlive(ctx, session));
       // A lane that has ended says no more of the jobs that it held.
-      const isLost = holder.lane === undefined ? isGone(holder, now) : !isAlive;
-      const over = holder.leases.filter((held) => isLost || isOverlong(held, now));
+      const isLost = session.lane === undefined ? isGone(session, now) : !isAlive;
+      const over = session.leases.filter((held) => isLost || isOverlong(held, now));
       const ended: Ended[] = [];
       for (const held of over) {
         const job = await ctx.db.get("jobs", held.id);
         if (job === null) await forgetAsked(ctx.db, held.id);
         if (job?.status !== "running" || job.attempt !== held.attempt) continue;
-        ended.push({ job: job._id, end: await endLease(ctx, holder, held, job) });
+        ended.push({ job: job._id, end: await endLease(ctx, session, held, job) });
       }
-      const kept = holder.leases.filter((held) => !over.includes(held));
-      if (isLost) await bury(ctx.db, holder);
-      else if (isAlive) await keepAwake(ctx.db, holder, kept, now);
-      else await keepOthers(ctx.db, holder, kept);
-      if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);
-      await reportEnds(ctx, holder, ended, isLost, now);
+      const kept = session.leases.filter((held) => !over.includes(held));
+      if (isLost) await bury(ctx.db, session);
+      else if (isAlive) await keepAwake(ctx.db, session, kept, now);
+      else await keepOthers(ctx.db, session, kept);
+      if (isLost && session.lane !== undefined) await loseLane(ctx, session.lane);
+      await reportEnds(ctx, session, ended, isLost, now);
       return jobsOf(ended, ["reset", "released"]);
     }),
 });
@@ -118,19 +118,19 @@ function jobsOf(ended: readonly Ended[], ends: readonly End[]): Id<"jobs">[] {
   return ended.filter(({ end }) => ends.includes(end)).map(({ job }) => job);
 }
 
-/** Whether the holder has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
-function isGone({ leases, lastSeenAt }: Holder, now: number): boolean {
+/** Whether the session has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
+function isGone({ leases, lastSeenAt }: Session, now: number): boolean {
   return lostAt(leases, lastSeenAt) < now || !leases.some((held) => isOverlong(held, now));
 }
 
-/** The attempt has run long enough; or its holder, asked to end it, no longer speaks of it. */
+/** The attempt has run long enough; or its session, asked to end it, no longer speaks of it. */
 function isOverlong({ timeoutAt }: HeldLease, now: number): boolean {
   return timeoutAt !== undefined && timeoutAt < now;
 }
 
 async function endLease(
   ctx: EdgeCtx,
-  holder: Holder,
+  session: Session,
   held: HeldLease,
   job: Doc<"jobs">,
 ): Promise<End> {
@@ -141,10 +141,10 @@ async function endLease(
     return "canceled";
   }
   // Its time was over first, if both are: the worker that vanished then had been too long at it.
-  if (isOverlong(held, Math.min(ctx.now, lostAt([held], holder.lastSeenAt)))) {
+  if (isOverlong(held, Math.min(ctx.now, lostAt([held], session.lastSeenAt)))) {
     return await endOverlong(ctx, queue, held, job);
   }
-  return await endLost(ctx, queue, holder, held, job);
+  return await endLost(ctx, queue, session, held, job);
 }
 
 async function endOverlong(
@@ -159,17 +159,17 @@ async function endOverlong(
   return "failed";
 }
 
-/** Its holder vanished: the job goes back, or is given up. */
+/** Its session vanished: the job goes back, or is given up. */
 async function endLost(
   ctx: EdgeCtx,
   queue: Queue,
-  holder: Holder,
+  session: Session,
   held: HeldLease,
   job: Doc<"jobs">,
 ): Promise<End> {
   const { now } = ctx;
   const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
-  const platform = await platformError(ctx, holder);
+  const platform = await platformError(ctx, session);
   const never = platform === null ? null : neverBegun(queue, job, platform);
   if (never !== null) {
     if (never.kind === "failed") await recordMismatch(ctx, job, never.error, now);
@@ -177,12 +177,12 @@ async function endLost(
     return never.kind === "failed" ? "failed" : "released";
   }
   const silent =
-    holder.lane === undefined
-      ? `Worker "${holder.name}" was not heard of for ${leaseMs + graceMs} ms`
-      : `The lane "${holder.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
-  const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: holder.name };
+    session.lane === undefined
+      ? `Worker "${session.name}" was not heard of for ${leaseMs + graceMs} ms`
+      : `The lane "${session.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
+  const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: session.name };
   const { maxResets } = await rulesOf(ctx.db, queue, job);
-  const isUnknown = isUnacknowledged(holder, held) && !(await hasReported(ctx.db, job));
+  const isUnknown = isUnacknowledged(session, held) && !(await hasReported(ctx.db, job));
   // A worker that dies before its first word may have begun all the same: not again, where no attempt may be lost.
   if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
@@ -241,7 +241,10 @@ interface Platform {
   error: string;
 }
 
-async function platformError(ctx: MutationCtx, { lane, runsIn }: Holder): Promise<Platform | null> {
+async function platformError(
+  ctx: MutationCtx,
+  { lane, runsIn }: Session,
+): Promise<Platform | null> {
   if (lane === undefined || runsIn === undefined) return null;
   const run = await ctx.db.system.get("_scheduled_functions", runsIn);
   if (run?.state.kind !== "failed") return null;
@@ -256,27 +259,32 @@ function timesLost(resets: number): string {
 }
 
 /** The reply that carried this lease may never have arrived, so the job has most likely not been started. */
-function isUnacknowledged(holder: Holder, held: HeldLease): boolean {
-  return !holder.acknowledged && held.n === holder.n;
+function isUnacknowledged(session: Session, held: HeldLease): boolean {
+  return !session.acknowledged && held.n === session.n;
 }
 
 /** For people: the worker, its silence, and the ends of its jobs. */
 async function reportEnds(
   ctx: MutationCtx,
-  holder: Holder,
+  session: Session,
   ended: readonly Ended[],
   isLost: boolean,
   now: number,
 ): Promise<void> {
   if (ended.length === 0) return;
   const of = (end: End) => jobsOf(ended, [end]);
-  const silentMs = now - holder.lastSeenAt;
+  const silentMs = now - session.lastSeenAt;
   const why = isLost ? `it had been silent for ${silentMs} ms` : "they had run too long";
   await recordEvent(ctx, {
     kind: "leasesEnded",
-    message: `${ended.length} leases of worker "${holder.name}" were ended: ${why}.`,
+    message: `${ended.length} leases of worker "${session.name}" were ended: ${why}.`,
     details: {
-      ...{ worker: holder.name, session: await shownSession(holder.session), silentMs, isLost },
+      ...{
+        worker: session.name,
+        sessionKey: await shownSession(session.sessionKey),
+        silentMs,
+        isLost,
+      },
       ...{ reset: of("reset"), released: of("released"), failed: of("failed") },
       ...{ timedOut: of("timedOut"), canceled: of("canceled") },
     },

@@ -5,7 +5,7 @@
  * An end that never comes is no loss: such a lease runs out like that of any worker that is silent. So these are plain
  * scheduled mutations, one after another, and no alarm.
  *
- * Snapshot reads: active holders. Reads for real: holders of the token, the janitor's timers. Writes: these holders;
+ * Snapshot reads: active sessions. Reads for real: sessions of the token, the janitor's timers. Writes: these sessions;
  * inserts a timer. Conflicts with: a sweep that ends the same leases. The sessions' own calls are refused by now.
  */
 import { v, type Infer } from "convex/values";
@@ -23,12 +23,12 @@ import { ensureJanitor } from "../loops/timers.js";
 const vFrom = v.object({
   expiresAt: v.number(),
   creationTime: v.number(),
-  passed: v.array(v.id("holders")),
+  passed: v.array(v.id("sessions")),
 });
 type From = Infer<typeof vFrom>;
 
 const vFound = v.object({
-  sessions: v.array(v.id("holders")),
+  sessions: v.array(v.id("sessions")),
   /** `null` if there are no more. */
   next: v.union(vFrom, v.null()),
 });
@@ -43,13 +43,13 @@ export const findRevoked = internalQuery({
     const last = active.at(-1);
     const isEnd = last === undefined || active.length < REVOKED_SESSIONS;
     return {
-      sessions: active.filter((holder) => holder.token === token).map(({ _id }) => _id),
+      sessions: active.filter((session) => session.token === token).map(({ _id }) => _id),
       next: isEnd ? null : behind(from, active, last),
     };
   },
 });
 
-function behind(from: From, active: readonly Doc<"holders">[], last: Doc<"holders">): From {
+function behind(from: From, active: readonly Doc<"sessions">[], last: Doc<"sessions">): From {
   const key = { expiresAt: last.expiresAt, creationTime: last._creationTime };
   const isTied = ({ expiresAt, creationTime }: Omit<From, "passed">) =>
     expiresAt === key.expiresAt && creationTime === key.creationTime;
@@ -64,9 +64,9 @@ function behind(from: From, active: readonly Doc<"holders">[], last: Doc<"holder
 async function activeFrom(
   db: DatabaseReader,
   { expiresAt, creationTime, passed }: From,
-): Promise<Doc<"holders">[]> {
+): Promise<Doc<"sessions">[]> {
   const rest = await db
-    .query("holders")
+    .query("sessions")
     .withIndex("state", (q) =>
       q.eq("state", "active").eq("expiresAt", expiresAt).gte("_creationTime", creationTime),
     )
@@ -74,7 +74,7 @@ async function activeFrom(
   const tie = rest.filter(({ _id }) => !passed.includes(_id)).slice(0, REVOKED_SESSIONS);
   if (tie.length === REVOKED_SESSIONS) return tie;
   const later = await db
-    .query("holders")
+    .query("sessions")
     .withIndex("state", (q) => q.eq("state", "active").gt("expiresAt", expiresAt))
     .take(REVOKED_SESSIONS - tie.length);
   return [...tie, ...later];
@@ -86,7 +86,7 @@ export const endRevokedSessions = internalMutation({
     token: v.id("tokens"),
     after: v.number(),
     created: v.optional(v.number()),
-    passed: v.optional(v.array(v.id("holders"))),
+    passed: v.optional(v.array(v.id("sessions"))),
   },
   returns: v.null(),
   handler: async (ctx, { token, after, created = 0, passed = [] }): Promise<null> => {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   EXPIRED_LEASES_MAX,
-  HOLDER_RETENTION_MS,
+  SESSION_RETENTION_MS,
   JANITOR_FORGET_MAX,
   LEASES_MAX,
   QUEUES_MAX,
@@ -16,22 +16,22 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Planted = Partial<Pick<Doc<"holders">, "state" | "queues" | "token" | "expiresAt">> & {
+type Planted = Partial<Pick<Doc<"sessions">, "state" | "queues" | "token" | "expiresAt">> & {
   leases?: number;
 };
 
 /** Sessions as they may stand in the table. Their leases are of no job that runs, so that a test forgets them. */
-async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"holders">[]> {
+async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"sessions">[]> {
   const job = await world.enqueue();
   return await world.t.run(async ({ db }) => {
-    const ids: Id<"holders">[] = [];
-    for (const { leases = 0, ...session } of sessions) {
+    const ids: Id<"sessions">[] = [];
+    for (const { leases = 0, ...sessionKey } of sessions) {
       const lease = { id: job, queue: "tiles", attempt: 1, n: 1, leaseMs: 10_000 };
       ids.push(
-        await db.insert("holders", {
-          ...{ session: `s${ids.length}`, name: "a", state: "active", queues: ["tiles"] },
+        await db.insert("sessions", {
+          ...{ sessionKey: `s${ids.length}`, name: "a", state: "active", queues: ["tiles"] },
           ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
-          ...{ reply: { answers: [] }, leases: Array(leases).fill(lease), ...session },
+          ...{ reply: { answers: [] }, leases: Array(leases).fill(lease), ...sessionKey },
         }),
       );
     }
@@ -40,9 +40,9 @@ async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"ho
 }
 
 async function forget(world: World): Promise<void> {
-  const planted = (await world.all("holders")).filter(({ lastSeenAt }) => lastSeenAt === 0);
+  const planted = (await world.all("sessions")).filter(({ lastSeenAt }) => lastSeenAt === 0);
   await world.t.run(async ({ db }) => {
-    for (const { _id } of planted) await db.delete("holders", _id);
+    for (const { _id } of planted) await db.delete("sessions", _id);
   });
 }
 
@@ -230,7 +230,7 @@ describe("all queues by name", () => {
 describe("further findings", () => {
   test("sessions are forgotten that have been silent for a day, so many a sweep", async () => {
     const world = await newWorld();
-    const long = Date.now() - HOLDER_RETENTION_MS - 1;
+    const long = Date.now() - SESSION_RETENTION_MS - 1;
     const old = await plant(world, times(40, { state: "idle", expiresAt: long }));
     await plant(world, times(3, { state: "idle", expiresAt: Date.now() - 1_000 }));
     const { forgotten } = await find(world);

@@ -11,7 +11,7 @@ import {
   CALLBACK_OVERDUE_MS,
   EXPIRED_LEASES_MAX,
   EXPIRED_MAX,
-  HOLDER_RETENTION_MS,
+  SESSION_RETENTION_MS,
   IDLE_LIVE_MS,
   JANITOR_FORGET_MAX,
   JANITOR_OVERDUE_MS,
@@ -37,7 +37,7 @@ import {
   type Bound,
   type Key,
 } from "../rows/cursors.js";
-import { takeHolders, type Holder } from "../rows/sessions.js";
+import { takeSessions, type Session } from "../rows/sessions.js";
 import { findLost } from "../push/mainLoop.js";
 import { findQueue, queuesAfter, type Queue } from "../rows/queues.js";
 import { findUnattended, findUncounted } from "../count/rollUp.js";
@@ -57,12 +57,12 @@ const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 const PATROLLED = 8;
 
 /**
- * Queues of holders in which a sweep searches for jobs that were not counted. With more, its read of idle holders goes
+ * Queues of sessions in which a sweep searches for jobs that were not counted. With more, its read of idle sessions goes
  * on.
  */
 const SERVED_MAX = 64;
 
-/** Expired holders among which a sweep begins: the sweeps of several timers, due at once, should not conflict. */
+/** Expired sessions among which a sweep begins: the sweeps of several timers, due at once, should not conflict. */
 const EXPIRED_PICKED = 16;
 
 /** The turn of the last sweep: the sessions of a token; `null`: lanes, which have none. */
@@ -70,8 +70,8 @@ export const vTurn = v.union(v.id("tokens"), v.null());
 export type LostTurn = Infer<typeof vTurn>;
 
 const vLost = v.object({
-  /** Some of the holders with expired leases. */
-  expired: v.array(v.id("holders")),
+  /** Some of the sessions with expired leases. */
+  expired: v.array(v.id("sessions")),
   /** Whether there are more of them, */
   more: v.boolean(),
   /** and then: the turn of this sweep. */
@@ -85,16 +85,16 @@ const vLost = v.object({
 });
 export type Lost = Infer<typeof vLost>;
 
-/** Holders and processes that are gone. */
+/** Sessions and processes that are gone. */
 export const findLostLeases = internalQuery({
   args: { now: v.number(), after: v.optional(vTurn) },
   returns: vLost,
   handler: async (ctx, { now, after }): Promise<Lost> => {
     const active = await ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
-    const expired = active.filter((holder) => holder.expiresAt < now);
+    const expired = active.filter((session) => session.expiresAt < now);
     const first = pickExpired(expired, EXPIRED_MAX, EXPIRED_LEASES_MAX);
     const more = expired.length > first.length;
     const turn = more ? await findTurn(ctx, after, expired, now) : null;
@@ -103,21 +103,21 @@ export const findLostLeases = internalQuery({
       more,
       turn: turn?.of ?? null,
       processes: await findLost(ctx.db),
-      nextExpiry: active.find((holder) => holder.expiresAt >= now)?.expiresAt ?? null,
+      nextExpiry: active.find((session) => session.expiresAt >= now)?.expiresAt ?? null,
       timers: (await findTimers(ctx.db)).map(({ _id, dueAt }) => ({ id: _id, dueAt })),
     };
   },
 });
 
-/** Where a read of idle holders goes on: in the order in which they were last seen. */
+/** Where a read of idle sessions goes on: in the order in which they were last seen. */
 export const vIdleFrom = v.object({ expiresAt: v.number(), creationTime: v.number() });
 export type IdleFrom = Infer<typeof vIdleFrom>;
 
 const vFound = v.object({
-  forgotten: v.array(v.id("holders")),
+  forgotten: v.array(v.id("sessions")),
   /** Callbacks with a next try that should long have been planned. */
   overdue: v.array(v.id("callbacks")),
-  /** Queues of live holders and of holders that have just become idle, and the next ones by name. */
+  /** Queues of live sessions and of sessions that have just become idle, and the next ones by name. */
   served: v.array(v.string()),
   /** The ones of them with finished jobs that are not counted, */
   uncounted: v.array(v.string()),
@@ -129,7 +129,7 @@ const vFound = v.object({
   watched: v.array(v.string()),
   /** The name of the last queue of this sweep's page, where there are more queues than one page has. */
   patrolled: v.union(v.string(), v.null()),
-  /** Where there are more idle holders than were read. */
+  /** Where there are more idle sessions than were read. */
   idleFrom: v.union(vIdleFrom, v.null()),
   published: v.array(
     v.object({
@@ -147,11 +147,11 @@ export const planSweep = internalQuery({
   returns: vFound,
   handler: async (ctx, { now, idleFrom }): Promise<Found> => {
     const active = await ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "active"))
       .take(RANGE_ROWS);
     const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
-    // Also of holders that have just become idle, so that the sweep which disarms leaves good cursors behind.
+    // Also of sessions that have just become idle, so that the sweep which disarms leaves good cursors behind.
     const idle = await idleQueues(
       ctx,
       idleFrom ?? { expiresAt: now - IDLE_LIVE_MS, creationTime: 0 },
@@ -176,24 +176,24 @@ export const planSweep = internalQuery({
 });
 
 /** As many as one sweep ends: they are silent, so that a transaction with all of them has no conflicts as a rule. */
-function pickExpired(expired: readonly Holder[], max: number, maxLeases: number): Holder[] {
+function pickExpired(expired: readonly Session[], max: number, maxLeases: number): Session[] {
   const from = Math.floor(Math.random() * Math.min(expired.length, EXPIRED_PICKED));
-  const picked: Holder[] = [];
+  const picked: Session[] = [];
   let leases = 0;
-  for (const holder of expired.slice(from)) {
-    leases += holder.leases.length;
+  for (const session of expired.slice(from)) {
+    leases += session.leases.length;
     if (picked.length > 0 && leases > maxLeases) break;
-    picked.push(holder);
+    picked.push(session);
     if (picked.length === max) break;
   }
   return picked;
 }
 
 /**
- * Half of the holders that a sweep ends are the turn's, and the other half, or the turn's rest, are the ones expired
+ * Half of the sessions that a sweep ends are the turn's, and the other half, or the turn's rest, are the ones expired
  * longest.
  */
-function withTurn(turn: readonly Holder[], expired: readonly Holder[]): Holder[] {
+function withTurn(turn: readonly Session[], expired: readonly Session[]): Session[] {
   const own = pickExpired(turn, EXPIRED_MAX / 2, EXPIRED_LEASES_MAX / 2);
   const others = expired.filter(({ _id }) => own.every((one) => one._id !== _id));
   const leases = own.reduce((sum, one) => sum + one.leases.length, 0);
@@ -207,10 +207,10 @@ function withTurn(turn: readonly Holder[], expired: readonly Holder[]): Holder[]
 async function findTurn(
   { db }: QueryCtx,
   after: LostTurn | undefined,
-  longest: readonly Holder[],
+  longest: readonly Session[],
   now: number,
-): Promise<{ of: LostTurn; expired: Holder[] } | null> {
-  const atWork = db.query("holders");
+): Promise<{ of: LostTurn; expired: Session[] } | null> {
+  const atWork = db.query("sessions");
   const next =
     after === undefined
       ? null
@@ -221,10 +221,11 @@ async function findTurn(
     next ?? (await atWork.withIndex("standing", (q) => q.eq("state", "active")).first());
   if (first === null) return null;
   const { token } = first;
-  if (longest.every((holder) => holder.token === token)) return { of: token ?? null, expired: [] };
+  if (longest.every((session) => session.token === token))
+    return { of: token ?? null, expired: [] };
   const its = atWork.withIndex("standing", (q) => q.eq("state", "active").eq("token", token));
-  const holders = await takeHolders(its, SESSIONS_MAX);
-  return { of: token ?? null, expired: holders.filter(({ expiresAt }) => expiresAt < now) };
+  const sessions = await takeSessions(its, SESSIONS_MAX);
+  return { of: token ?? null, expired: sessions.filter(({ expiresAt }) => expiresAt < now) };
 }
 
 /**
@@ -235,7 +236,7 @@ async function idleQueues(
   ctx: QueryCtx,
   { expiresAt, creationTime }: IdleFrom,
 ): Promise<{ queues: string[]; next: IdleFrom | null }> {
-  const idle = ctx.db.query("holders");
+  const idle = ctx.db.query("sessions");
   // Sessions are seen on a grid: many have the same time.
   const tied = await idle
     .withIndex("state", (q) =>
@@ -245,20 +246,20 @@ async function idleQueues(
   const later = await idle
     .withIndex("state", (q) => q.eq("state", "idle").gt("expiresAt", expiresAt))
     .take(RANGE_ROWS - tied.length);
-  const holders = [...tied, ...later];
+  const sessions = [...tied, ...later];
   const queues = new Set<string>();
-  for (const holder of holders) {
-    for (const queue of holder.queues) queues.add(queue);
-    const isLast = holder === holders.at(-1) && holders.length === RANGE_ROWS;
+  for (const session of sessions) {
+    for (const queue of session.queues) queues.add(queue);
+    const isLast = session === sessions.at(-1) && sessions.length === RANGE_ROWS;
     if (!isLast && queues.size <= SERVED_MAX - QUEUES_MAX) continue;
-    if (holder === holders.at(-1) && !isLast) break;
-    return { queues: [...queues], next: keyAfter(holder) };
+    if (session === sessions.at(-1) && !isLast) break;
+    return { queues: [...queues], next: keyAfter(session) };
   }
   return { queues: [...queues], next: null };
 }
 
 /** Sessions that began in the very same instant and were last seen in the same ten seconds are left to the pages of all queues. */
-function keyAfter({ expiresAt, _creationTime }: Doc<"holders">): IdleFrom {
+function keyAfter({ expiresAt, _creationTime }: Doc<"sessions">): IdleFrom {
   return {
     expiresAt,
     creationTime: justAfter({ seq: 0n, creationTime: _creationTime }).creationTime,
@@ -278,13 +279,13 @@ export async function patrol(ctx: QueryCtx): Promise<{ queues: string[]; last: s
   return { queues, last: queues.length < PATROLLED ? null : first.at(-1)! };
 }
 
-async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"holders">[]> {
+async function findForgotten(ctx: QueryCtx, now: number): Promise<Id<"sessions">[]> {
   const silent = async (state: "idle" | "gone") =>
     await ctx.db
-      .query("holders")
-      .withIndex("state", (q) => q.eq("state", state).lt("expiresAt", now - HOLDER_RETENTION_MS))
+      .query("sessions")
+      .withIndex("state", (q) => q.eq("state", state).lt("expiresAt", now - SESSION_RETENTION_MS))
       .take(JANITOR_FORGET_MAX / 2);
-  return [...(await silent("idle")), ...(await silent("gone"))].map((holder) => holder._id);
+  return [...(await silent("idle")), ...(await silent("gone"))].map((session) => session._id);
 }
 
 async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[]> {

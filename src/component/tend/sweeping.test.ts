@@ -22,7 +22,7 @@ async function claimFrom(world: World, names: readonly string[]) {
     await world.t.mutation(api.lib.enqueue, { queue, jobs: [{ payload: {} }] });
   }
   await world.t.mutation(api.lib.claim, {
-    ...{ token: world.token, session: "s", n: 1, name: "a", queues, max: 1 },
+    ...{ token: world.token, sessionKey: "s", n: 1, name: "a", queues, max: 1 },
   });
 }
 
@@ -64,11 +64,11 @@ describe("sessions", () => {
     const { token } = world;
     const lease = { id: "x".repeat(65), attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
-    const call = { token, session: "s", n: 1, finished };
+    const call = { token, sessionKey: "s", n: 1, finished };
     expect((await refusal(world.t.mutation(api.lib.complete, call))).code).toBe("invalidArgument");
-    const beat = world.t.mutation(api.lib.heartbeat, { token, session: "s", leases: [lease] });
+    const beat = world.t.mutation(api.lib.heartbeat, { token, sessionKey: "s", leases: [lease] });
     expect((await refusal(beat)).message).toContain("65");
-    expect(await world.all("holders")).toEqual([]);
+    expect(await world.all("sessions")).toEqual([]);
   });
 
   test("that were forgotten are deleted as fast as they come, by a fleet of processes that live for one job", async () => {
@@ -78,8 +78,14 @@ describe("sessions", () => {
       const [token] = await ctx.db.query("tokens").collect();
       for (let i = 0; i < 40; i += 1) {
         const long = Date.now() - day - 60_000;
-        await ctx.db.insert("holders", {
-          ...{ session: `old${i}`, token: token!._id, name: "a", state: "idle", expiresAt: long },
+        await ctx.db.insert("sessions", {
+          ...{
+            sessionKey: `old${i}`,
+            token: token!._id,
+            name: "a",
+            state: "idle",
+            expiresAt: long,
+          },
           ...{ lastSeenAt: long, queues: ["tiles"], leases: [], n: 1, acknowledged: true },
           reply: { answers: [] },
         });
@@ -88,7 +94,7 @@ describe("sessions", () => {
     await claimFrom(world, ["tiles"]);
     await world.sweep();
     await world.advance(6_000);
-    const sessions: Id<"holders">[] = (await world.all("holders")).map(({ _id }) => _id);
+    const sessions: Id<"sessions">[] = (await world.all("sessions")).map(({ _id }) => _id);
     expect(sessions).toHaveLength(1);
   });
 });
@@ -101,8 +107,14 @@ async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null
   await world.t.run(async ({ db }) => {
     for (const token of [...tokens, undefined])
       for (let i = 0; i < each; i += 1)
-        await db.insert("holders", {
-          ...{ session: `${token}${i}`, name: "a", state: "active", queues: ["tiles"], leases: [] },
+        await db.insert("sessions", {
+          ...{
+            sessionKey: `${token}${i}`,
+            name: "a",
+            state: "active",
+            queues: ["tiles"],
+            leases: [],
+          },
           ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
           ...{ reply: { answers: [] }, ...(token === undefined ? {} : { token }) },
         });
@@ -112,9 +124,9 @@ async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null
 
 /** Such sessions hold nothing, which no call leaves behind. */
 async function forget(world: World): Promise<void> {
-  const planted = (await world.all("holders")).filter(({ lastSeenAt }) => lastSeenAt === 0);
+  const planted = (await world.all("sessions")).filter(({ lastSeenAt }) => lastSeenAt === 0);
   await world.t.run(async ({ db }) => {
-    for (const { _id } of planted) await db.delete("holders", _id);
+    for (const { _id } of planted) await db.delete("sessions", _id);
   });
 }
 
@@ -122,7 +134,7 @@ describe("leases that have run out, more than one sweep ends", () => {
   test("are ended of each token in turn, and of lanes", async () => {
     const world = await newWorld();
     const groups = await abandon(world, 20);
-    const holders = new Map((await world.all("holders")).map((one) => [one._id, one]));
+    const sessions = new Map((await world.all("sessions")).map((one) => [one._id, one]));
     const now = Date.now();
     const turns: (Id<"tokens"> | null)[] = [];
     for (let sweep = 0; sweep <= groups.length; sweep += 1) {
@@ -132,7 +144,7 @@ describe("leases that have run out, more than one sweep ends", () => {
       turns.push(turn);
       expect(expired).toHaveLength(EXPIRED_MAX);
       expect(new Set(expired).size).toBe(EXPIRED_MAX);
-      const its = expired.filter((id) => (holders.get(id)!.token ?? null) === turn);
+      const its = expired.filter((id) => (sessions.get(id)!.token ?? null) === turn);
       expect(its.length).toBeGreaterThanOrEqual(EXPIRED_MAX / 2);
     }
     expect(turns).toEqual([...groups, null]);

@@ -20,7 +20,7 @@ function tooLong(job: { id: string; attempt: number }): Finished {
 }
 
 describe("an attempt that runs longer than timeoutMs", () => {
-  test("is ended though its holder beats, and counts as a failure: the job has timed out", async () => {
+  test("is ended though its session beats, and counts as a failure: the job has timed out", async () => {
     const world = await newToldWorld({ timeoutMs: 12_000, maxResets: 3 });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -62,7 +62,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     });
   });
 
-  test("has timed out also when its holder is the first to notice, and then as well if it says so once more", async () => {
+  test("has timed out also when its session is the first to notice, and then as well if it says so once more", async () => {
     const world = await newToldWorld({ timeoutMs: 12_000, maxResets: 3 });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -78,7 +78,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect((await worker.complete([succeeded(job!)])).words).toEqual(["leaseLost"]);
   });
 
-  test("is tried again by the same rule when its holder notices", async () => {
+  test("is tried again by the same rule when its session notices", async () => {
     const world = await newToldWorld({ timeoutMs: 2_000, retry: RETRY });
     const id = await world.enqueue();
     const worker = world.worker("a");
@@ -100,7 +100,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect(await world.status(id)).toMatchObject({ status: "failed", failures: 1 });
   });
 
-  test("takes none of its holder's other leases with it", async () => {
+  test("takes none of its session's other leases with it", async () => {
     const world = await newToldWorld();
     const quick = await world.enqueue("quick", { rules: { timeoutMs: 3_000 } });
     const slow = await world.enqueue("slow");
@@ -110,7 +110,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     await world.advance(3_300);
     expect(await world.status(quick)).toMatchObject({ status: "timedOut" });
     expect(await world.status(slow)).toMatchObject({ status: "running" });
-    expect(await worker.holder()).toMatchObject({ state: "active" });
+    expect(await worker.session()).toMatchObject({ state: "active" });
     expect(await worker.heartbeat(jobs)).toEqual(["leaseLost", "ok"]);
     const other = jobs.find(({ id }) => id === slow)!;
     expect((await worker.complete([succeeded(other)])).words).toEqual(["ok"]);
@@ -154,7 +154,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect(await world.status(id)).toMatchObject({ status: "canceled", failures: 0 });
   });
 
-  test("is a failure and no reset, if its holder vanished after that", async () => {
+  test("is a failure and no reset, if its session vanished after that", async () => {
     const world = await newToldWorld({ leaseMs: 10_000, maxResets: 3 });
     const id = await world.enqueue("x", { rules: { timeoutMs: 9_950 } });
     const worker = world.worker("a");
@@ -172,7 +172,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
   });
 });
 
-describe("a lost holder", () => {
+describe("a lost session", () => {
   test("is given graceMs more than its worker thinks it has", async () => {
     const world = await newToldWorld({ leaseMs: 5_000, graceMs: 4_000, maxResets: 3 });
     const id = await world.enqueue();

@@ -182,8 +182,8 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   if (queue === null) return;
   const gate = await findGate(ctx.db, name);
   const guard = gate?.guard === undefined ? null : await ctx.db.get("lanes", gate.guard);
-  const holder = guard === null ? null : await ctx.db.get("holders", guard.holder);
-  if (gate?.guard !== undefined && holder?.state !== "active") await quieten(ctx, gate, queue);
+  const session = guard === null ? null : await ctx.db.get("sessions", guard.session);
+  if (gate?.guard !== undefined && session?.state !== "active") await quieten(ctx, gate, queue);
   else await scheduleWake(ctx, queue);
 }
 
@@ -257,7 +257,7 @@ export const visitQueues = internalQuery({
   handler: async (ctx, { after }): Promise<Visit> => {
     const names = await queuesAfter(ctx.db, after, QUEUES_LOOKED_AT);
     const active = await ctx.db
-      .query("holders")
+      .query("sessions")
       .withIndex("state", (q) => q.eq("state", "active"))
       .first();
     // The first of the sweeps, overdue or coming.

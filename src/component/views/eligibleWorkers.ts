@@ -18,7 +18,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
-import { takeHolders } from "../rows/sessions.js";
+import { takeSessions } from "../rows/sessions.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { mayRunInside } from "../edges/mayTake.js";
 import { mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";
@@ -33,9 +33,9 @@ export async function eligibleWorkersOf(
   now: number,
 ): Promise<CrewFacts> {
   const read = async (state: "idle" | "active", since: number) =>
-    await takeHolders(
+    await takeSessions(
       db
-        .query("holders")
+        .query("sessions")
         .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
         .order("desc"),
       CREW_READ,
@@ -44,7 +44,7 @@ export async function eligibleWorkersOf(
   const serving = [...idle, ...active].filter(
     ({ lane, queues }) => lane === undefined && queues.includes(job.queue),
   );
-  const fitting = serving.filter((holder) => allows(offerIn(holder), job));
+  const fitting = serving.filter((session) => allows(offerIn(session), job));
   const busy = fitting.filter(({ leases }) => leases.length > 0);
   return {
     serving: serving.length,

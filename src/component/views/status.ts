@@ -1,6 +1,6 @@
 /**
  * Status: jobs as a page sees them. A subscription to one is invalidated when the job moves or reports progress, or its row
- * receives a note (`jobNotes.ts`): it reads the job, its result, and while it runs its progress, never the holder's row.
+ * receives a note (`jobNotes.ts`): it reads the job, its result, and while it runs its progress, never the session's row.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {

@@ -160,9 +160,9 @@ describe("workers", () => {
     const world = await newWorld();
     const worker = world.worker("a");
     await worker.heartbeat([]);
-    expect((await worker.holder()).name).toBe("test token");
+    expect((await worker.session()).name).toBe("test token");
     await worker.claim();
-    expect((await worker.holder()).name).toBe("a");
+    expect((await worker.session()).name).toBe("a");
   });
 });
 
@@ -199,13 +199,13 @@ describe("has work", () => {
 });
 
 describe("status", () => {
-  test("of a running job reads no holder, so that beats wake no page", async () => {
+  test("of a running job reads no session, so that beats wake no page", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     await world.worker("a").claim();
     await world.t.run(async (ctx) => {
-      const holder = (await ctx.db.query("holders").first())!;
-      await ctx.db.delete("holders", holder._id);
+      const session = (await ctx.db.query("sessions").first())!;
+      await ctx.db.delete("sessions", session._id);
       await ctx.db.patch("jobs", id, {
         status: "succeeded",
         finishedAt: T0,

@@ -14,7 +14,7 @@ const kinds = async (world: World, id: string) =>
 async function idle(world: World, name: string, conditions = {}) {
   const worker = world.worker(name);
   await worker.claim(1, conditions);
-  expect((await worker.holder()).leases).toEqual([]);
+  expect((await worker.session()).leases).toEqual([]);
   return worker;
 }
 
@@ -170,7 +170,7 @@ describe("a job that waits", () => {
     const gpu = await one({ labels: ["gpu"], cost: 8 });
     const ofA = await one({ group: "a", labels: ["none"] });
     const first = await idle(world, "w", { labels: ["ssd"], maxCost: 4, groups: ["b"] });
-    expect((await first.holder()).labels).toEqual(["ssd"]);
+    expect((await first.session()).labels).toEqual(["ssd"]);
     const told = async (id: string) => (await reasons(world, id))[0]!;
     expect((await told(gpu)).text).toMatch(/it needs 1 label \(gpu\) and a budget of 8\.$/);
     expect((await told(ofA)).text).toMatch(/it needs 1 label \(none\) and the group a\.$/);
@@ -180,7 +180,7 @@ describe("a job that waits", () => {
     expect(await kinds(world, gpu)).toEqual(["atCapacity", "next"]);
     await first.complete([succeeded({ id: ofA, attempt: 1 })], { claim: 1 });
     // A worker offers the labels of its last claim, and that one named none.
-    expect(await first.holder()).not.toHaveProperty("labels");
+    expect(await first.session()).not.toHaveProperty("labels");
     expect((await told(gpu)).kind).toBe("noWorkerWithLabels");
     await first.claim(1, { labels: ["gpu"], maxCost: 7 });
     expect((await told(gpu)).kind).toBe("noWorkerWithLabels");
@@ -206,9 +206,9 @@ describe("a job that waits", () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { labels: ["gpu"] });
     const worker = await idle(world, "w");
-    const { _id } = await worker.holder();
+    const { _id } = await worker.session();
     // As if it had claimed with that label, and been given nothing.
-    await world.t.run((ctx) => ctx.db.patch("holders", _id, { labels: ["gpu"] }));
+    await world.t.run((ctx) => ctx.db.patch("sessions", _id, { labels: ["gpu"] }));
     expect(await kinds(world, id)).toEqual(["next"]);
     await world.t.mutation(api.operate.drainQueue, { queue: "tiles" });
     expect((await reasons(world, id))[0]!.text).toContain("its backlog still runs");

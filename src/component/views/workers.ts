@@ -1,29 +1,29 @@
 /**
  * Workers: the workers seen last, and the jobs that they hold. For people; nothing's correctness depends on it.
  *
- * Reads for real: rows of holders by when they were last seen, and the rows of the first jobs that they hold. A
+ * Reads for real: rows of sessions by when they were last seen, and the rows of the first jobs that they hold. A
  * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
  * second: the hooks of `convex-conveyor/react` poll less often.
  */
 import {
   checkInteger,
   checkName,
-  WORKERS_HOLDERS_READ,
+  WORKERS_SESSIONS_READ,
   WORKERS_JOBS_READ,
   WORKERS_MAX,
-  type HolderState,
+  type SessionState,
   type WorkerStatus,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { takeHolders } from "../rows/sessions.js";
+import { takeSessions } from "../rows/sessions.js";
 import { shownSession } from "../rows/tokens.js";
 
-type Holder = Doc<"holders">;
+type Session = Doc<"sessions">;
 
 /**
- * The newest of each state, merged. Active holders are indexed by the end of their leases, so where more are active
- * than are read, with leases of different lengths, holders with the longer ones go first. With `queue`, of the workers
+ * The newest of each state, merged. Active sessions are indexed by the end of their leases, so where more are active
+ * than are read, with leases of different lengths, sessions with the longer ones go first. With `queue`, of the workers
  * that last claimed from it.
  */
 export async function workers(
@@ -32,17 +32,17 @@ export async function workers(
 ): Promise<WorkerStatus[]> {
   checkInteger("limit", limit, 1, WORKERS_MAX);
   if (queue !== undefined) checkName("The name of a queue", queue);
-  const count = queue === undefined ? limit : WORKERS_HOLDERS_READ;
-  const newest = async (state: HolderState) =>
-    await takeHolders(
+  const count = queue === undefined ? limit : WORKERS_SESSIONS_READ;
+  const newest = async (state: SessionState) =>
+    await takeSessions(
       ctx.db
-        .query("holders")
+        .query("sessions")
         .withIndex("state", (q) => q.eq("state", state))
         .order("desc"),
       count,
     );
-  const holders = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
-  const shown = holders
+  const sessions = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
+  const shown = sessions
     .filter(({ queues }) => queue === undefined || queues.includes(queue))
     .sort((a, b) => b.lastSeenAt - a.lastSeenAt)
     .slice(0, limit);
@@ -50,15 +50,18 @@ export async function workers(
 }
 
 /** The rows of held jobs are read for the first so many jobs, of the workers seen last. */
-async function described(db: DatabaseReader, holders: readonly Holder[]): Promise<WorkerStatus[]> {
+async function described(
+  db: DatabaseReader,
+  sessions: readonly Session[],
+): Promise<WorkerStatus[]> {
   let left = WORKERS_JOBS_READ;
   const all: WorkerStatus[] = [];
-  for (const holder of holders) {
-    const { session, name, lane, state, lastSeenAt, leases, queues, labels } = holder;
+  for (const session of sessions) {
+    const { sessionKey, name, lane, state, lastSeenAt, leases, queues, labels } = session;
     const jobs = await Promise.all(leases.slice(0, left).map(({ id }) => db.get("jobs", id)));
     left -= jobs.length;
     all.push({
-      session: await shownSession(session),
+      session: await shownSession(sessionKey),
       ...{ name, isLane: lane !== undefined, state, lastSeenAt, queues },
       ...(labels === undefined ? {} : { labels }),
       // A lane's leases name no queue: it has one.

@@ -42,7 +42,7 @@ const retryAndCancel: Pair = {
   ],
 };
 
-/** The holder has another job, with an attempt that may go on. */
+/** The session has another job, with an attempt that may go on. */
 const timeoutAndComplete: Pair = {
   of: "the sweep that ends an attempt which ran too long, and its completion",
   orders: 54,
@@ -65,12 +65,12 @@ const timeoutAndComplete: Pair = {
   },
   mutants: [
     {
-      without: "the second check whether the holder has expired",
-      replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
+      without: "the second check whether the session has expired",
+      replace: [{ file: "tend/lostLeases.ts", text: " || session.expiresAt >= now", by: "" }],
       finds: /^a lease was ended that stands/,
     },
     {
-      without: "the leases that a holder keeps when another of its attempts ran too long",
+      without: "the leases that a session keeps when another of its attempts ran too long",
       replace: [
         { file: "tend/lostLeases.ts", text: "if (isLost) await bury", by: "if (true) await bury" },
       ],

@@ -95,7 +95,7 @@ const cancelAndBeat: Pair = {
       replace: [
         {
           file: "rows/cancels.ts",
-          text: `await ctx.db.insert("cancels", { ...holder, job: _id, attempt });`,
+          text: `await ctx.db.insert("cancels", { ...session, job: _id, attempt });`,
           by: "",
         },
       ],

@@ -14,8 +14,8 @@ const GENERATION: Mutant = {
   replace: [
     {
       file: "push/laneStep.ts",
-      text: "if (holder === null || generationOf(holder) !== args.generation) return over(lost(args));",
-      by: "if (holder === null) return over(lost(args));",
+      text: "if (session === null || generationOf(session) !== args.generation) return over(lost(args));",
+      by: "if (session === null) return over(lost(args));",
     },
   ],
   finds: /^a lane that is gone goes on/,
@@ -170,7 +170,7 @@ const sweepCalledOff: Pair = {
   },
   mutants: [
     {
-      without: "the check for holders with leases, before the sweep is canceled",
+      without: "the check for sessions with leases, before the sweep is canceled",
       replace: [
         { file: "push/idleShutdown.ts", text: "if (!mayRest) return false;", by: "" },
         {

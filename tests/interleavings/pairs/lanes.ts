@@ -97,8 +97,8 @@ const enqueueAndLeave: Pair = {
           file: "edges/wakes.ts",
           text: `return state === "guarded" || state === "full";`,
           by: `const lanes = await ctx.db.query("lanes").withIndex("queue", (q) => q.eq("queue", queue)).collect();
-    const holders = await Promise.all(lanes.map(({ holder }) => ctx.db.get("holders", holder)));
-    return state === "guarded" || state === "full" || holders.some((one) => one?.state === "active");`,
+    const sessions = await Promise.all(lanes.map(({ session }) => ctx.db.get("sessions", session)));
+    return state === "guarded" || state === "full" || sessions.some((one) => one?.state === "active");`,
         },
         {
           file: "edges/wakes.ts",

@@ -5,8 +5,8 @@ import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { Worker, type BeatReply, type ClaimReply, type CompleteReply } from "../worker.js";
 import type { Line } from "../line.js";
 
-const NO_READ_OF_HOLDERS: Mutant = {
-  without: "the real read of the holders before a sweep arms its next, or goes",
+const NO_READ_OF_SESSIONS: Mutant = {
+  without: "the real read of the sessions before a sweep arms its next, or goes",
   replace: [
     {
       file: "tend/janitor.ts",
@@ -29,8 +29,8 @@ const NO_READ_OF_TIMER: Mutant = {
   finds: /^leased/,
 };
 const NO_SECOND_LOOK: Mutant = {
-  without: "the second check whether the holder has expired",
-  replace: [{ file: "tend/lostLeases.ts", text: " || holder.expiresAt >= now", by: "" }],
+  without: "the second check whether the session has expired",
+  replace: [{ file: "tend/lostLeases.ts", text: " || session.expiresAt >= now", by: "" }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
 /** Nothing is leased when the sweep begins, and something when it ends. */
@@ -44,7 +44,7 @@ const claimAndDisarm: Pair = {
     await line.untilSweep();
     return { calls: { claim: new Worker(line, "second").claims() } };
   },
-  mutants: [NO_READ_OF_HOLDERS, NO_READ_OF_TIMER],
+  mutants: [NO_READ_OF_SESSIONS, NO_READ_OF_TIMER],
 };
 
 /** A long lease is held, and the next sweep would be for its end. */
@@ -62,7 +62,7 @@ const shorterClaimAndArm: Pair = {
     await line.untilSweep();
     return { calls: { claim: new Worker(line, "short").claims(1, [short]) } };
   },
-  mutants: [NO_READ_OF_HOLDERS, NO_READ_OF_TIMER],
+  mutants: [NO_READ_OF_SESSIONS, NO_READ_OF_TIMER],
 };
 
 /** Claims that overlap where there is no timer insert one each, and their sweeps are due together. */
@@ -105,7 +105,7 @@ const sweepsAndClaim: Pair = {
 };
 
 const beatAndExpire: Pair = {
-  of: "a beat, and the sweep that ends its holder's leases",
+  of: "a beat, and the sweep that ends its session's leases",
   orders: 12,
   async setUp(line) {
     const [id] = await line.enqueue();
@@ -126,7 +126,7 @@ const beatAndExpire: Pair = {
 };
 
 const completeAndExpire: Pair = {
-  of: "a completion, and the sweep that ends its holder's leases",
+  of: "a completion, and the sweep that ends its session's leases",
   orders: 12,
   async setUp(line) {
     const [done, kept] = await line.enqueue(2);
@@ -173,8 +173,8 @@ const lateWordsAndClaim: Pair = {
       replace: [
         {
           file: "rows/sessions.ts",
-          text: "return holder.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
-          by: "return holder.leases.find((lease) => lease.id === id);",
+          text: "return session.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
+          by: "return session.leases.find((lease) => lease.id === id);",
         },
       ],
       finds: /^a lost attempt was renewed/,
@@ -186,7 +186,7 @@ function lateAnswer({ answers }: BeatReply | CompleteReply): string {
   return answers[0]!.answer;
 }
 
-/** Only a claim with room takes over, and the sweep is due for the same holder. */
+/** Only a claim with room takes over, and the sweep is due for the same session. */
 const takeoverAndSweep: Pair = {
   of: "a claim that would take over lost jobs, and the sweep that ends their leases",
   orders: 24,

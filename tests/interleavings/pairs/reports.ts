@@ -28,7 +28,7 @@ const firstReport: Pair = {
       replace: [
         {
           file: "attempts/report.ts",
-          text: "seen ?? (await sessionOf(ctx.db, asked))",
+          text: "seen ?? (await sessionOfKey(ctx.db, asked))",
           by: "seen",
         },
       ],
@@ -39,7 +39,7 @@ const firstReport: Pair = {
 
 /** The reply to the claim may have been lost; a worker that reports has had it. */
 const reportAndExpire: Pair = {
-  of: "a report, and the sweep that ends its holder's leases",
+  of: "a report, and the sweep that ends its session's leases",
   orders: 12,
   async setUp(line) {
     const [id] = await line.enqueue();
@@ -60,7 +60,7 @@ const reportAndExpire: Pair = {
   },
   mutants: [
     {
-      without: "the check of the holder's reports",
+      without: "the check of the session's reports",
       replace: [
         {
           file: "attempts/reported.ts",

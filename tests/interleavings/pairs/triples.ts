@@ -57,9 +57,9 @@ const claimsAndCancel: Pair = {
   mutants: [],
 };
 
-/** The holder's calls on two jobs, beside each other, while its leases end. */
+/** The session's calls on two jobs, beside each other, while its leases end. */
 const beatCompleteAndSweep: Pair = {
-  of: "a beat, a completion, and the sweep that ends their holder's leases",
+  of: "a beat, a completion, and the sweep that ends their session's leases",
   orders: 180,
   async setUp(line) {
     await line.enqueue(2);

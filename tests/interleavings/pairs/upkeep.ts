@@ -197,7 +197,7 @@ const rollUpOfFew: Pair = {
   ],
 };
 
-/** The sweep comes a little later than the leases end, and till then its holder may still speak. */
+/** The sweep comes a little later than the leases end, and till then its session may still speak. */
 const completeAndLastSweep: Pair = {
   of: "a completion of the last lease, and the sweep that finds that it was over",
   orders: 12,

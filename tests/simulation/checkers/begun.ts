@@ -40,7 +40,7 @@ export const begun: Checker = {
             stirred.set((row["queue"] ?? row["name"]) as string, date());
           }
         }
-        for (const { before, after } of changed(commit, "holders")) {
+        for (const { before, after } of changed(commit, "sessions")) {
           const row = (after ?? before)!;
           if (row["lane"] !== undefined) stirred.set(row["queues"][0] as string, date());
         }

@@ -68,8 +68,8 @@ export const blame: Checker = {
         }
       },
       printed(worker, line) {
-        const said = line as { kind: string; reason?: string; session?: string } & Lease;
-        if (said.kind === "started") sessions.set(worker, said.session!);
+        const said = line as { kind: string; reason?: string; sessionKey?: string } & Lease;
+        if (said.kind === "started") sessions.set(worker, said.sessionKey!);
         if (said.kind === "finished") finished.add(`${said.id}/${said.attempt}`);
         if (said.kind === "leaseLost" && said.reason === "expired") {
           const at = claimedAt.get(`${said.id}/${said.attempt}`);
@@ -82,9 +82,9 @@ export const blame: Checker = {
           }
         }
         if (said.kind === "ended" && isHeard(plan)) {
-          const session = sessions.get(worker);
-          const holder = tables.all("holders").find((row) => row["session"] === session);
-          const held = leasesOf(holder ?? null);
+          const sessionKey = sessions.get(worker);
+          const session = tables.all("sessions").find((row) => row["sessionKey"] === sessionKey);
+          const held = leasesOf(session ?? null);
           const left = held.filter(({ id }) => tables.get("jobs", id) !== undefined);
           if (left.length === 0) happened("a worker has ended, and holds nothing");
           else broken(`${worker} has ended, and holds ${left.map(({ id }) => nameOf(id)).join()}`);
@@ -96,13 +96,13 @@ export const blame: Checker = {
 
 function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: string): void {
   const { plan, tables, broken, happened } = facts;
-  const id = attempt["holder"] as string;
-  const change = changes.find((one) => one.table === "holders" && one.id === id);
-  const holder = change?.before ?? tables.get("holders", id);
-  if (holder === undefined) return;
-  if (holder["lane"] === undefined) {
-    const mays = leasesOf(holder).map(({ leaseMs = 0, graceMs = 0 }) => leaseMs + graceMs);
-    const silentMs = facts.date() - (holder["lastSeenAt"] as number);
+  const id = attempt["session"] as string;
+  const change = changes.find((one) => one.table === "sessions" && one.id === id);
+  const session = change?.before ?? tables.get("sessions", id);
+  if (session === undefined) return;
+  if (session["lane"] === undefined) {
+    const mays = leasesOf(session).map(({ leaseMs = 0, graceMs = 0 }) => leaseMs + graceMs);
+    const silentMs = facts.date() - (session["lastSeenAt"] as number);
     if (silentMs < Math.min(...mays)) {
       broken(`${name} is given up, and its worker was heard of ${silentMs.toFixed()} ms before`);
     } else if (mayBeat(plan) && isEven(plan)) {
@@ -110,7 +110,7 @@ function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: s
     } else happened("a worker is silent for as long as its lease");
     return;
   }
-  const scheduled = tables.get("_scheduled_functions", holder["runsIn"] as string);
+  const scheduled = tables.get("_scheduled_functions", session["runsIn"] as string);
   const state = (scheduled?.["state"] as { kind: string } | undefined)?.kind;
   if (state === "pending" || state === "inProgress") {
     broken(`${name} is given up, and the function of its lane is ${state}`);
@@ -119,10 +119,10 @@ function wasLost(facts: Facts, changes: readonly Change[], attempt: Row, name: s
   } else happened("a lane has ended with its jobs");
 }
 
-/** As the holder's row has it, of an attempt that it holds. */
+/** As the session's row has it, of an attempt that it holds. */
 function leaseOf({ tables }: Facts, { id, attempt }: Lease): number | undefined {
-  const held = tables.all("holders").flatMap(leasesOf);
+  const held = tables.all("sessions").flatMap(leasesOf);
   return held.find((lease) => lease.id === id && lease.attempt === attempt)?.leaseMs;
 }
 
-const leasesOf = (holder: Row | null): Lease[] => (holder?.["leases"] ?? []) as Lease[];
+const leasesOf = (session: Row | null): Lease[] => (session?.["leases"] ?? []) as Lease[];

@@ -104,9 +104,9 @@ export const canceled: Checker = {
       },
     };
 
-    function isWorkers({ queue, holder }: Row): boolean {
+    function isWorkers({ queue, session }: Row): boolean {
       if (!isOf(PULLED, queue) || !isUndisturbed(plan)) return false;
-      return tables.get("holders", holder as string)?.["lane"] === undefined;
+      return tables.get("sessions", session as string)?.["lane"] === undefined;
     }
 
     function attemptOf({ _id, attempt }: Row): string {

@@ -119,7 +119,7 @@ export const counts: Checker = {
       const outcomes = isOver ? AT_DEADLINE : OUTCOMES[edge];
       if (outcomes?.includes(outcome) === true) happened(outcome);
       else broken(`${nameOf(id)} took the way of ${edge}, and is remembered as ${outcome}`);
-      if (row["holder"] !== before!["holder"]) broken(`${nameOf(id)} ended by another's hand`);
+      if (row["session"] !== before!["session"]) broken(`${nameOf(id)} ended by another's hand`);
       const { retry, maxResets } = rulesOf(tables, after!);
       const failures = (after!["failures"] ?? 0) as number;
       const wait = (after!["order"] as number) - (row["endedAt"] as number);

@@ -37,7 +37,7 @@ export const cursors: Checker = {
           const { queue, bounds, floor } = after;
           put(queue as string, id, { bounds, floor: floor ?? null });
         }
-        for (const { id, before, after } of changed(commit, "holders")) {
+        for (const { id, before, after } of changed(commit, "sessions")) {
           const cursor = after?.["reply"].cursor as string | undefined;
           // The liar sends cursors of its own making, and harms only its own claims.
           if (after?.["name"] === LIAR) continue;

@@ -131,6 +131,6 @@ class Deadlines {
   }
 }
 
-function isLanes({ tables }: Facts, { holder }: Row): boolean {
-  return tables.get("holders", holder as string)?.["lane"] !== undefined;
+function isLanes({ tables }: Facts, { session }: Row): boolean {
+  return tables.get("sessions", session as string)?.["lane"] !== undefined;
 }

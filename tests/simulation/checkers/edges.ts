@@ -2,7 +2,7 @@
 import { EDGES, type Edge, type Status } from "../../../src/shared/index.js";
 import type { Row } from "../part.js";
 
-/** A holder that is lost, another that takes the job, and a change by an operator, in one commit. */
+/** A session that is lost, another that takes the job, and a change by an operator, in one commit. */
 const EDGES_MAX = 3;
 
 const COUNTED = ["attempt", "failures", "resets", "releases", "rounds"] as const;

@@ -10,24 +10,24 @@ interface Lease {
 export const leases: Checker = {
   name: "leases",
   promise:
-    "a job is running if and only if it stands in the leases of one holder, which is its own, with its attempt; or, where it has ended apart, in its lane's until that says so; a holder that has leases is active, and a lane that has some is awake",
+    "a job is running if and only if it stands in the leases of one session, which is its own, with its attempt; or, where it has ended apart, in its lane's until that says so; a session that has leases is active, and a lane that has some is awake",
   marks: [
-    ...["a job is leased", "a lease ends", "a holder is lost", "a deleted job is still leased"],
+    ...["a job is leased", "a lease ends", "a session is lost", "a deleted job is still leased"],
     "a job has ended apart",
   ],
   watch({ tables, broken, happened, nameOf }) {
-    /** By job, the holders that have it in their leases, with the last attempt of each. */
+    /** By job, the sessions that have it in their leases, with the last attempt of each. */
     const held = new Map<string, Map<string, number>>();
     const heldBy = (job: string) => {
       const known = held.get(job) ?? new Map<string, number>();
       held.set(job, known);
       return known;
     };
-    const isLanes = (holder: string) => tables.get("holders", holder)?.["lane"] !== undefined;
+    const isLanes = (session: string) => tables.get("sessions", session)?.["lane"] !== undefined;
     return {
       commit(commit) {
         const touched = new Set(changedJobs(commit).map(({ id }) => id));
-        for (const { id, before, after } of changed(commit, "holders")) {
+        for (const { id, before, after } of changed(commit, "sessions")) {
           const [was, is] = [leasesOf(before), leasesOf(after)];
           for (const lease of was) {
             heldBy(lease.id).delete(id);
@@ -40,19 +40,19 @@ export const leases: Checker = {
             heldBy(lease.id).set(id, Math.max(lease.attempt, other ?? 0));
             touched.add(lease.id);
           }
-          if (after !== null) checkHolder(after, is);
+          if (after !== null) checkSession(after, is);
           if (was.length > is.length) happened("a lease ends");
-          if (after?.["state"] === "gone" && was.length > 0) happened("a holder is lost");
+          if (after?.["state"] === "gone" && was.length > 0) happened("a session is lost");
         }
         for (const id of touched) checkJob(id);
       },
     };
 
-    function checkHolder(holder: Row, own: readonly Lease[]): void {
-      const name = holder["name"] as string;
+    function checkSession(session: Row, own: readonly Lease[]): void {
+      const name = session["name"] as string;
       if (own.length === 0) return;
-      if (holder["state"] !== "active") broken(`${name} holds leases, and is ${holder["state"]}`);
-      const lane = holder["lane"] as string | undefined;
+      if (session["state"] !== "active") broken(`${name} holds leases, and is ${session["state"]}`);
+      const lane = session["lane"] as string | undefined;
       if (lane === undefined) return;
       if (tables.get("lanes", lane) === undefined) broken(`${name} holds leases, its lane is gone`);
     }
@@ -63,21 +63,21 @@ export const leases: Checker = {
         if (heldBy(id).size > 0) happened("a deleted job is still leased");
         return;
       }
-      const { status, holder, attempt } = job;
+      const { status, session, attempt } = job;
       const isOver = ([of, held]: [string, number]) =>
         isLanes(of) && (status !== "running" || held < attempt);
       const all = [...heldBy(id)];
-      const holders = new Map(all.filter((one) => !isOver(one)));
-      if (holders.size < all.length) happened("a job has ended apart");
+      const sessions = new Map(all.filter((one) => !isOver(one)));
+      if (sessions.size < all.length) happened("a job has ended apart");
       if (status !== "running") {
-        if (holders.size > 0) broken(`${nameOf(id)} is ${status as string}, and leased`);
+        if (sessions.size > 0) broken(`${nameOf(id)} is ${status as string}, and leased`);
         return;
       }
-      const isOwn = holders.size === 1 && holders.get(holder as string) === attempt;
+      const isOwn = sessions.size === 1 && sessions.get(session as string) === attempt;
       if (isOwn) happened("a job is leased");
-      else broken(`${nameOf(id)} is running, and ${holders.size} hold it: none or not its own`);
+      else broken(`${nameOf(id)} is running, and ${sessions.size} hold it: none or not its own`);
     }
   },
 };
 
-const leasesOf = (holder: Row | null): Lease[] => (holder?.["leases"] ?? []) as Lease[];
+const leasesOf = (session: Row | null): Lease[] => (session?.["leases"] ?? []) as Lease[];

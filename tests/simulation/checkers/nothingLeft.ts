@@ -1,4 +1,4 @@
-import { HOLDER_RETENTION_MS, ROUTES_KEPT } from "../../../src/shared/index.js";
+import { SESSION_RETENTION_MS, ROUTES_KEPT } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 
@@ -35,16 +35,16 @@ export const nothingLeft: Checker = {
         );
         // The lane of a rare job takes the sweep with it that would forget sessions which were idle when they were killed.
         const isSwept = ({ queues }: Row) => (queues as string[]).some((name) => !pushed.has(name));
-        const holders = tables.all("holders");
-        const lastAt = Math.max(...holders.map(({ lastSeenAt }) => lastSeenAt as number));
-        for (const row of holders) {
+        const sessions = tables.all("sessions");
+        const lastAt = Math.max(...sessions.map(({ lastSeenAt }) => lastSeenAt as number));
+        for (const row of sessions) {
           if (row["leases"].length > 0 || row["state"] === "active")
-            broken(`a holder is at work: ${said(row)}`);
+            broken(`a session is at work: ${said(row)}`);
           if (row["lane"] !== undefined) {
             const isThere = tables.get("lanes", row["lane"] as string) !== undefined;
-            if (!isThere) broken(`a holder's lane is gone: ${said(row)}`);
+            if (!isThere) broken(`a session's lane is gone: ${said(row)}`);
           } else if (
-            row["lastSeenAt"] < lastAt - HOLDER_RETENTION_MS &&
+            row["lastSeenAt"] < lastAt - SESSION_RETENTION_MS &&
             (isSwept(row) || row["state"] === "gone")
           )
             broken(`a session is not forgotten: ${said(row)}`);
@@ -66,8 +66,8 @@ export const nothingLeft: Checker = {
       const lanes = of("lanes");
       if (lanes.length > LANES_MAX) broken(`${queue} has ${lanes.length} lanes`);
       for (const lane of lanes) {
-        if (tables.get("holders", lane["holder"] as string) === undefined)
-          broken(`a lane's holder is gone: ${said(lane)}`);
+        if (tables.get("sessions", lane["session"] as string) === undefined)
+          broken(`a lane's session is gone: ${said(lane)}`);
       }
       if (of("gauges").some((row) => row["isKept"] === true))
         broken(`the gauge of ${queue} is kept`);

@@ -31,10 +31,10 @@ export const order: Checker = {
       commit(commit) {
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
-          const holder = tables.get("holders", (after?.["holder"] ?? "") as string);
+          const session = tables.get("sessions", (after?.["session"] ?? "") as string);
           const isClaimed = claimedBy(change) !== null && statusOf(before) === "pending";
-          if (isClaimed && holder !== undefined && holder["name"] !== LIAR) {
-            checkClaim(before!, holder);
+          if (isClaimed && session !== undefined && session["name"] !== LIAR) {
+            checkClaim(before!, session);
           }
           if (hasComeRound(change)) round.add(id);
           else if (hasLeft(change) || hasEnded(after) || isPaused(after) !== isPaused(before)) {
@@ -61,15 +61,15 @@ export const order: Checker = {
       return one["_creationTime"] < other["_creationTime"];
     }
 
-    function checkClaim(job: Row, holder: Row): void {
-      const isLane = holder["lane"] !== undefined;
+    function checkClaim(job: Row, session: Row): void {
+      const isLane = session["lane"] !== undefined;
       if (isLane && UNLOOKED.some((part) => plan.parts.includes(part))) return;
       const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
       const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
       const olderMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : seenMs;
       const isStrict = queue["shardsEver"] === 1;
       for (const other of tables.all("jobs")) {
-        if (other["queue"] !== job["queue"] || !isClaimable(other, holder)) continue;
+        if (other["queue"] !== job["queue"] || !isClaimable(other, session)) continue;
         if (msOfCommit(other["seq"] as bigint) + olderMs > date()) {
           note(job, other, isStrict, isLane);
           continue;
@@ -85,13 +85,13 @@ export const order: Checker = {
       if (isLane) happened("a lane takes a pending job");
     }
 
-    function isClaimable(job: Row, holder: Row): boolean {
+    function isClaimable(job: Row, session: Row): boolean {
       if (statusOf(job) !== "pending" || job["paused"] === true || hasEnded(job)) return false;
-      const spec = plan.workers.find(({ name }) => name === holder["name"]);
+      const spec = plan.workers.find(({ name }) => name === session["name"]);
       const labels = (job["labels"] ?? []) as string[];
       // A retry is left to other workers for a while, and a costly job to workers with enough budget left.
       const isForOthers =
-        (job["failedBy"] ?? []).includes(holder["name"]) || spec?.maxCost !== undefined;
+        (job["failedBy"] ?? []).includes(session["name"]) || spec?.maxCost !== undefined;
       if (spec?.groups?.includes(job["group"] as string) === false) return false;
       return !isForOthers && labels.every((label) => spec?.labels.includes(label) === true);
     }

@@ -34,7 +34,7 @@ export const parallelism: Checker = {
     return {
       commit(commit) {
         const queues = new Set<string>();
-        for (const { before: was, after } of changed(commit, "holders")) {
+        for (const { before: was, after } of changed(commit, "sessions")) {
           const row = (after ?? was)!;
           if (row["lane"] === undefined) continue;
           queues.add(row["queues"][0] as string);
@@ -60,7 +60,7 @@ export const parallelism: Checker = {
       printed: (worker, line) => heard(worker, line as WorkerLine),
       end() {
         for (const lane of tables.all("lanes")) {
-          const { state } = tables.get("holders", lane["holder"] as string) ?? { state: "gone" };
+          const { state } = tables.get("sessions", lane["session"] as string) ?? { state: "gone" };
           if (state !== "active" && lane["cap"] <= 1) continue;
           broken(`a lane of ${lane["queue"]} is ${state} at the end, cap ${lane["cap"]}`);
         }
@@ -78,8 +78,8 @@ export const parallelism: Checker = {
       const lanes = tables.all("lanes").filter((lane) => lane["queue"] === queue);
       const max = configOf(tables, queue)["maxParallelism"] as number;
       let [caps, runs] = [0, 0];
-      for (const { cap, holder } of lanes) {
-        const held = leasesOf(tables.get("holders", holder as string));
+      for (const { cap, session } of lanes) {
+        const held = leasesOf(tables.get("sessions", session as string));
         if (held.length > cap) broken(`a lane of ${queue} holds ${held.length}, its cap is ${cap}`);
         caps += cap as number;
         runs += held.filter(({ id }) => tables.get("jobs", id)?.["status"] === "running").length;
@@ -103,7 +103,7 @@ export const parallelism: Checker = {
       }
       const guard = gate?.["guard"] as string | undefined;
       const lane = guard === undefined ? undefined : tables.get("lanes", guard);
-      if (guard !== undefined && !isAwake(tables.get("holders", lane?.["holder"] as string))) {
+      if (guard !== undefined && !isAwake(tables.get("sessions", lane?.["session"] as string))) {
         broken(`a lane guards ${queue}, and is not awake`);
       }
     }
@@ -125,19 +125,20 @@ export const parallelism: Checker = {
     }
 
     function checkClaim(job: Row): void {
-      const holder = tables.get("holders", job["holder"] as string);
+      const session = tables.get("sessions", job["session"] as string);
       const labels = (job["labels"] ?? []) as string[];
-      const spec = plan.workers.find(({ name }) => name === holder?.["name"]);
-      const has = holder?.["lane"] === undefined ? (spec?.labels ?? labels) : [];
+      const spec = plan.workers.find(({ name }) => name === session?.["name"]);
+      const has = session?.["lane"] === undefined ? (spec?.labels ?? labels) : [];
       const lacks = labels.filter((label) => !has.includes(label));
       const cost = (job["cost"] ?? 1) as number;
-      if (holder?.["lane"] === undefined && cost > (spec?.maxCost ?? Infinity)) {
+      if (session?.["lane"] === undefined && cost > (spec?.maxCost ?? Infinity)) {
         broken(`${nameOf(job._id)} costs ${cost}, which is more than ${spec!.name} has`);
       }
-      if (lacks.length > 0) broken(`${nameOf(job._id)} needs ${lacks.join()}, its holder has none`);
+      if (lacks.length > 0)
+        broken(`${nameOf(job._id)} needs ${lacks.join()}, its session has none`);
     }
   },
 };
 
-const isAwake = (holder: Row | null | undefined): boolean => holder?.["state"] === "active";
-const leasesOf = (holder: Row | undefined): { id: string }[] => holder?.["leases"] ?? [];
+const isAwake = (session: Row | null | undefined): boolean => session?.["state"] === "active";
+const leasesOf = (session: Row | undefined): { id: string }[] => session?.["leases"] ?? [];

@@ -46,7 +46,7 @@ export const processes: Checker = {
           (table) => changed(commit, table).length > 0,
         );
         if (isTouched) checkSlots();
-        for (const change of changed(commit, "holders")) checkTaken(change);
+        for (const change of changed(commit, "sessions")) checkTaken(change);
       },
       end() {
         for (const row of tables.all("processes"))
@@ -63,7 +63,7 @@ export const processes: Checker = {
       const scheduled = tables.get("_scheduled_functions", scheduledId as string);
       if (scheduled?.["state"].kind !== "inProgress") return;
       const lane = tables
-        .all("holders")
+        .all("sessions")
         .find(({ state, runsIn }) => state === "active" && runsIn === scheduledId);
       if (lane !== undefined)
         broken(`the slot ${number} is free, and ${lane["name"]} runs in its process`);

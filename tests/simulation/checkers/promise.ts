@@ -187,11 +187,11 @@ class Waits {
     for (const { id, after } of changed(commit, "_scheduled_functions")) {
       const kind = (after?.["state"] as { kind: string } | undefined)?.kind;
       if (kind !== "failed" && kind !== "canceled") continue;
-      for (const holder of this.facts.tables.all("holders")) {
-        if (holder["runsIn"] === id && holder["state"] === "active") this.lose(holder, now);
+      for (const session of this.facts.tables.all("sessions")) {
+        if (session["runsIn"] === id && session["state"] === "active") this.lose(session, now);
       }
     }
-    for (const { id, after } of changed(commit, "holders")) {
+    for (const { id, after } of changed(commit, "sessions")) {
       if (after?.["lane"] === undefined || after["state"] !== "gone") continue;
       const queue = this.queueOf(after["queues"][0] as string);
       if (queue.lost.delete(id) && queue.lost.size === 0)
@@ -199,12 +199,12 @@ class Waits {
     }
   }
 
-  private lose(holder: Row, now: number): void {
+  private lose(session: Row, now: number): void {
     this.facts.happened("a crash excuses a queue");
-    const queue = this.queueOf(holder["queues"][0] as string);
-    queue.lost.add(holder._id);
+    const queue = this.queueOf(session["queues"][0] as string);
+    queue.lost.add(session._id);
     queue.excusedUntil = now + MISSED_MS;
-    for (const { id, attempt } of holder["leases"] as { id: string; attempt: number }[])
+    for (const { id, attempt } of session["leases"] as { id: string; attempt: number }[])
       this.claimed.delete(attemptKey(id, attempt));
   }
 }

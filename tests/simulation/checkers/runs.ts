@@ -23,7 +23,7 @@ const UNHEARD = ["network", "restarts"];
 export const runsAsPromised: Checker = {
   name: "runs as promised",
   promise:
-    "an attempt begins once at most, and only when it was claimed; another attempt begins only after a lost lease, a failure, a retry, or when its holder gave the job back; and the result of a job is that of the attempt that ended it",
+    "an attempt begins once at most, and only when it was claimed; another attempt begins only after a lost lease, a failure, a retry, or when its session gave the job back; and the result of a job is that of the attempt that ended it",
   marks: ["an attempt begins", "another attempt begins", "a result is that of its attempt"],
   watch({ plan, tables, broken, happened, nameOf }) {
     // Effects stay done even where their reports are lost.
@@ -92,7 +92,7 @@ function isRetried({ before, after }: Change): boolean {
 }
 
 /**
- * Whether another attempt may begin after this one's end. One that its holder never spoke of may have begun as well: where
+ * Whether another attempt may begin after this one's end. One that its session never spoke of may have begun as well: where
  * no worker may be lost, that is no reason.
  */
 function mayGoOn(tables: Tables, { before, after }: Change): boolean {

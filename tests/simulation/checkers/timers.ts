@@ -10,7 +10,7 @@ const SCHEDULED = "_scheduled_functions";
 const SWEEP_WITHIN_MS = 100 + 250 + 50;
 /** The functions of a queue at rest: finished jobs are counted and purged. */
 const UPKEEP = /^(count\/)?(rollUp|arrivals|purge)\b/;
-const WATCHED = new Set(["jobs", "holders", "timers", "expiries", SCHEDULED]);
+const WATCHED = new Set(["jobs", "sessions", "timers", "expiries", SCHEDULED]);
 
 export const timers: Checker = {
   name: "timers",
@@ -37,7 +37,7 @@ export const timers: Checker = {
       },
       /** A timer for a future time may stay, even if no row needs it any more. */
       end() {
-        const sessions = tables.all("holders");
+        const sessions = tables.all("sessions");
         for (const timer of tables.all("timers")) {
           const { _id, kind, queue, dueAt } = timer;
           const isLeft =
@@ -100,9 +100,9 @@ export const timers: Checker = {
     }
 
     function checkLeases(armed: readonly Row[]): void {
-      const holders = tables.all("holders").filter(({ state }) => state === "active");
-      if (!holders.some(({ leases }) => leases.length > 0)) return;
-      const ends = Math.min(...holders.map(({ expiresAt }) => expiresAt as number));
+      const sessions = tables.all("sessions").filter(({ state }) => state === "active");
+      if (!sessions.some(({ leases }) => leases.length > 0)) return;
+      const ends = Math.min(...sessions.map(({ expiresAt }) => expiresAt as number));
       const next = Math.min(
         ...armed.flatMap(({ kind, dueAt }) => (kind === "janitor" ? [dueAt as number] : [])),
       );

@@ -95,8 +95,8 @@ export const liars: Part = {
       const args = { ...liar.last, n: liar.n - back } as { n: number; finished?: unknown };
       const what = args.finished === undefined ? "claim" : "complete";
       // A claim in vain leaves no trace: the one before it may still be repeated.
-      const holder = rowOf(simulation);
-      const isLate = holder !== undefined && args.n < holder["n"];
+      const session = rowOf(simulation);
+      const isLate = session !== undefined && args.n < session["n"];
       call(simulation, what, args, () => {
         if (isLate) simulation.broken("a call that comes too late is answered");
         simulation.happened("repeats its last call");
@@ -113,7 +113,7 @@ export const liars: Part = {
         max: { ...base, max: 10_000 },
         cursor: { ...base, cursor: "no cursor at all" },
         token: { ...base, token: "no token at all" },
-        session: { ...base, session: "" },
+        sessionKey: { ...base, sessionKey: "" },
       }[what as "max"];
       call(simulation, "claim", args, () =>
         simulation.broken(`a claim with a wrong ${what as string} is answered`),
@@ -162,11 +162,11 @@ const DETAILS: Record<string, (draw: Draw, plan: Plan) => object> = {
     ]),
   }),
   repeat: (draw) => ({ back: draw.pick([0, 0, 1, 3]) }),
-  wrong: (draw) => ({ what: draw.pick(["max", "cursor", "token", "session"]) }),
+  wrong: (draw) => ({ what: draw.pick(["max", "cursor", "token", "sessionKey"]) }),
 };
 
 function claim(simulation: Simulation, { queues, max, cursor, which }: any): void {
-  const cursors = simulation.tables.all("holders").map(({ reply }) => reply.cursor as unknown);
+  const cursors = simulation.tables.all("sessions").map(({ reply }) => reply.cursor as unknown);
   const foreign = cursors[Math.floor(which * cursors.length)];
   const from = cursor === "foreign" ? foreign : cursor === "none" ? undefined : FUTURE(queues);
   if (isBusy(simulation)) return;
@@ -184,7 +184,7 @@ const FUTURE = (queues: string[]): string =>
     Object.fromEntries(queues.map((name) => [name, [0, ["9".repeat(18), 9e12, [20, 0]]]])),
   );
 
-/** Makes a call about a foreign lease that only the lease's holder may make. */
+/** Makes a call about a foreign lease that only the lease's session may make. */
 function lie(simulation: Simulation, how: string, lease: Lease): void {
   const liar = liarOf(simulation);
   const result = { n: 0, attempt: 0 };
@@ -222,7 +222,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
 }
 
 const rowOf = ({ tables }: Simulation) =>
-  tables.all("holders").find(({ session }) => session === SESSION);
+  tables.all("sessions").find(({ sessionKey }) => sessionKey === SESSION);
 
 function isBusy(simulation: Simulation): boolean {
   return simulation.now() < liarOf(simulation).busyUntil;
@@ -238,7 +238,7 @@ function call<Reply>(
   liar.client ??= simulation.world.httpClient("liar");
   liar.busyUntil = simulation.now() + PATIENCE_MS;
   if ("n" in args) liar.last = args;
-  const said = { token: simulation.token, session: SESSION, ...args };
+  const said = { token: simulation.token, sessionKey: SESSION, ...args };
   const mutation = makeFunctionReference<"mutation">(`work:${what}`);
   liar.client
     .mutation(mutation, said, { skipQueue: true })

@@ -45,7 +45,7 @@ export const lostProcesses: Part = {
 /** The scheduled function in which lanes of most queues are awake, if they are of more than one. */
 function busiest({ tables }: Simulation): string | undefined {
   const queues = new Map<string, Set<string>>();
-  for (const { lane, state, runsIn, queues: of } of tables.all("holders")) {
+  for (const { lane, state, runsIn, queues: of } of tables.all("sessions")) {
     if (lane === undefined || state !== "active" || runsIn === undefined) continue;
     const known = queues.get(runsIn as string) ?? new Set();
     queues.set(runsIn as string, known.add((of as string[])[0]!));

@@ -61,7 +61,7 @@ export const workerCrash: Part = {
         if (program.state === "ended") return;
         program.kill();
         const holds = simulation.tables
-          .all("holders")
+          .all("sessions")
           .some(({ name, leases }) => name === event.worker && leases.length > 0);
         simulation.happened(holds ? "kills one that holds jobs" : "kills one");
       });
@@ -93,11 +93,11 @@ function goesOnAroundExpiry(
   { worker, aroundExpiryMs }: Planned,
   program: Program,
 ): void {
-  const holder = simulation.tables
-    .all("holders")
+  const session = simulation.tables
+    .all("sessions")
     .find(({ name, leases }) => name === worker && leases.length > 0);
-  if (holder === undefined) return;
-  const ms = holder["expiresAt"] + (aroundExpiryMs as number) - simulation.date();
+  if (session === undefined) return;
+  const ms = session["expiresAt"] + (aroundExpiryMs as number) - simulation.date();
   simulation.world.clock.timer(Math.max(0, ms), () => {
     if (program.state === "paused") program.resume();
   });

@@ -1,4 +1,4 @@
-/** Bugs in leases: the holder of a job, the lease's length, and the detection of a lost holder. */
+/** Bugs in leases: the session of a job, the lease's length, and the detection of a lost session. */
 import { isHeard } from "../checkers/heard.js";
 import { PULLED } from "../plan.js";
 import { guard } from "./guards.js";
@@ -6,7 +6,7 @@ import { having, type Mutant } from "./mutant.js";
 
 export const HOLDING: readonly Mutant[] = [
   {
-    name: "any attempt of a job is its holder's to report",
+    name: "any attempt of a job is its session's to report",
     replace: guard("late words of a lost attempt, and the claim of the next", "fencing by attempt"),
     finds: ["simulation", "leases", "runs as promised", "counts"],
     needs: ["liars"],
@@ -16,8 +16,8 @@ export const HOLDING: readonly Mutant[] = [
   {
     name: "a sweep ends the leases of a worker that has beaten meanwhile",
     replace: guard(
-      "a beat, and the sweep that ends its holder's leases",
-      "the second check whether the holder has expired",
+      "a beat, and the sweep that ends its session's leases",
+      "the second check whether the session has expired",
     ),
     finds: ["leases", "blame"],
     needs: ["old snapshots"],
@@ -28,7 +28,7 @@ export const HOLDING: readonly Mutant[] = [
     replace: [
       {
         file: "component/tend/janitor.ts",
-        text: "for (const holder of lost.expired) await takeOver(ctx, holder, now);",
+        text: "for (const session of lost.expired) await takeOver(ctx, session, now);",
         by: "",
       },
       {
@@ -57,7 +57,7 @@ export const HOLDING: readonly Mutant[] = [
     name: "the janitor goes while something is leased",
     replace: guard(
       "a claim, and the sweep that disarms",
-      "the real read of the holders before a sweep arms its next, or goes",
+      "the real read of the sessions before a sweep arms its next, or goes",
     ),
     finds: ["simulation", "timers"],
   },
@@ -102,12 +102,12 @@ export const HOLDING: readonly Mutant[] = [
       {
         file: "component/rows/sessions.ts",
         text: "const changed = { ...alive(leases, now), acknowledged",
-        by: `const changed = { ...alive(leases, now), ...(holder.state === "gone" ? { state: "gone" as const } : {}), acknowledged`,
+        by: `const changed = { ...alive(leases, now), ...(session.state === "gone" ? { state: "gone" as const } : {}), acknowledged`,
       },
       {
         file: "component/rows/sessions.ts",
         text: "    n: call.n,\n    // A new call acknowledges",
-        by: `    ...(holder.lane === undefined && holder.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call acknowledges`,
+        by: `    ...(session.lane === undefined && session.state === "gone" ? { state: "gone" as const } : {}),\n    n: call.n,\n    // A new call acknowledges`,
       },
     ],
     finds: ["leases"],
@@ -119,8 +119,8 @@ export const HOLDING: readonly Mutant[] = [
     replace: [
       {
         file: "component/attempts/report.ts",
-        text: "job.attempt !== attempt || job.holder !== holder) {",
-        by: "job.attempt !== attempt || holder === undefined) {",
+        text: "job.attempt !== attempt || job.session !== session) {",
+        by: "job.attempt !== attempt || session === undefined) {",
       },
     ],
     finds: ["simulation", "reports"],

@@ -70,8 +70,8 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/push/lanes.ts",
-        text: `return lane === null || holder === null || holder.state === "active" ? null : { lane, holder };`,
-        by: "return lane === null || holder === null ? null : { lane, holder };",
+        text: `return lane === null || session === null || session.state === "active" ? null : { lane, session };`,
+        by: "return lane === null || session === null ? null : { lane, session };",
       },
     ],
     finds: ["parallelism", "leases", "runs as promised", "simulation", "blame"],
@@ -112,7 +112,7 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/tend/lostLeases.ts",
-        text: "if (isLost && holder.lane !== undefined) await loseLane(ctx, holder.lane);",
+        text: "if (isLost && session.lane !== undefined) await loseLane(ctx, session.lane);",
         by: "",
       },
     ],
@@ -161,13 +161,13 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/push/beginLane.ts",
-        text: "await ensureLookedAfter(ctx, holder, { isDone, timers, expiresAt, taken, now });",
+        text: "await ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });",
         by: "undefined;",
       },
       {
         file: "component/push/laneStep.ts",
-        text: "if (!isAwake) await comeToRest(ctx, lane, holder, now);",
-        by: "if (isAwake) void 0;\n  else if (!isAwake) await comeToRest(ctx, lane, holder, now);",
+        text: "if (!isAwake) await comeToRest(ctx, lane, session, now);",
+        by: "if (isAwake) void 0;\n  else if (!isAwake) await comeToRest(ctx, lane, session, now);",
       },
     ],
     finds: ["simulation", "timers"],
@@ -224,8 +224,8 @@ const planted: readonly Mutant[] = [
     replace: [
       {
         file: "component/push/laneStep.ts",
-        text: "const missed = await leasedBefore(ctx, holder, args.heard + 1);\n  const ruled",
-        by: "const missed = await leasedBefore(ctx, holder, args.heard);\n  const ruled",
+        text: "const missed = await leasedBefore(ctx, session, args.heard + 1);\n  const ruled",
+        by: "const missed = await leasedBefore(ctx, session, args.heard);\n  const ruled",
       },
     ],
     finds: ["runs as promised"],

@@ -200,7 +200,7 @@ export const LATER: readonly Mutant[] = [
     replace: [
       {
         file: "component/tend/janitor.ts",
-        text: "for (const holder of found.forgotten) await forget(ctx, holder, now);",
+        text: "for (const session of found.forgotten) await forget(ctx, session, now);",
         by: "void forget;",
       },
     ],

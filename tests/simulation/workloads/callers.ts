@@ -79,7 +79,7 @@ const DRAWN: Record<string, (draw: Draw, plan: Plan, firstN: number) => Planned[
       at: draw.between(0, plan.faultsMs * 0.8),
       do: "callers.come",
       queue: draw.pick(usedQueues(plan)),
-      of: draw.pick(["", "", "gates", "lanes", "holders"]),
+      of: draw.pick(["", "", "gates", "lanes", "sessions"]),
       times: draw.pick([1, 1, 2, 4]),
       count: draw.pick([1, 2, 3, 6]),
       firstN,

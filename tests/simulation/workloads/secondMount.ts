@@ -52,7 +52,7 @@ export const secondMount: Part = {
         : [simulation.tokenOfSecond, "work"];
       const args = {
         token,
-        session: "stranger",
+        sessionKey: "stranger",
         name: "stranger",
         n: 1,
         queues: ["acted"],

@@ -102,10 +102,10 @@ export const jobTables = {
     failures: v.optional(v.number()),
     resets: v.optional(v.number()),
     releases: v.optional(v.number()),
-    /** How many of the releases were of leases that their holder never learnt of. Absent is 0. */
+    /** How many of the releases were of leases that their session never learnt of. Absent is 0. */
     unacknowledged: v.optional(v.number()),
     /** Of the last attempt; it may repeat the report of the outcome already recorded. */
-    holder: v.optional(v.id("holders")),
+    session: v.optional(v.id("sessions")),
     worker: v.optional(v.string()),
     startedAt: v.optional(v.number()),
     finishedAt: v.optional(v.number()),
@@ -220,7 +220,7 @@ export const jobTables = {
       v.literal("canceled"),
     ),
     /** It may repeat the report of the outcome already recorded. */
-    holder: v.optional(v.id("holders")),
+    session: v.optional(v.id("sessions")),
     worker: v.optional(v.string()),
     startedAt: v.optional(v.number()),
     endedAt: v.number(),

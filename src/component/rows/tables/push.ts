@@ -36,11 +36,11 @@ export const pushTables = {
    * Lanes: workers inside Convex, each of one queue. Their caps add up to the queue's `maxParallelism` at most, so that
    * no more jobs run, in any process. A lane that is asleep may keep a cap of one, for a wake that brings one job
    * alone. Patched when a cap changes; read for real, all of a queue's, by wakes that bring more and by lanes that
-   * grow. Whether a lane is awake, and its leases, are in its row of `holders`.
+   * grow. Whether a lane is awake, and its leases, are in its row of `sessions`.
    */
   lanes: defineTable({
     queue: v.string(),
-    holder: v.id("holders"),
+    session: v.id("sessions"),
     /** How many jobs it may run; asleep, 0 or 1. */
     cap: v.number(),
     /** The `maxParallelism` under which it was given its cap: while that stands, so does the cap. */

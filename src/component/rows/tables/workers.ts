@@ -4,7 +4,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vAnswer, vHolderState, vLogLevel } from "../../../shared/index.js";
+import { vAnswer, vSessionState, vLogLevel } from "../../../shared/index.js";
 
 export const workerTables = {
   /**
@@ -21,13 +21,13 @@ export const workerTables = {
   /**
    * One row per worker session: its leases, its call counter, and the answer to its last call.
    *
-   * This row *is* the lease: a job is running if and only if it stands in the leases of its holder. A short job costs
+   * This row *is* the lease: a job is running if and only if it stands in the leases of its session. A short job costs
    * no heartbeat, a long one a small patch of this row for all that the worker holds. One writer, the worker's process,
    * and its calls come one at a time (beats beside them); and the janitor, once `expiresAt` has passed. Claims read
    * other rows in a snapshot only, to find their rank and the first expired lease.
    */
-  holders: defineTable({
-    session: v.string(),
+  sessions: defineTable({
+    sessionKey: v.string(),
     /** Absent for a lane. */
     token: v.optional(v.id("tokens")),
     /** The lane that this is the row of: a worker inside Convex. */
@@ -39,14 +39,14 @@ export const workerTables = {
     /** Of a lane: the janitor's timer that its wake had to make, where nothing had run for a while, and when that was. */
     sweep: v.optional(v.object({ timer: v.id("timers"), madeAt: v.number() })),
     name: v.string(),
-    state: vHolderState,
+    state: vSessionState,
     /**
      * Active: when the janitor has to check it, which is when the shortest lease held is over, counted from the last
      * call or beat, or when an attempt has run long enough. Otherwise: when it was last seen.
      */
     expiresAt: v.number(),
     lastSeenAt: v.number(),
-    /** The queues it last claimed from: among their holders it has its rank. */
+    /** The queues it last claimed from: among their sessions it has its rank. */
     queues: v.array(v.string()),
     /**
      * The conditions of its last claim, where it had any: for people that ask why a job waits. Absent costs nothing.
@@ -64,20 +64,20 @@ export const workerTables = {
         n: v.number(),
         /** Absent: of a lane, which is watched (`LANE_WATCH_MS`). */
         leaseMs: v.optional(v.number()),
-        /** How much longer than `leaseMs` its holder may be silent. Absent is 0. */
+        /** How much longer than `leaseMs` its session may be silent. Absent is 0. */
         graceMs: v.optional(v.number()),
-        /** When the attempt has run long enough, however alive its holder is. */
+        /** When the attempt has run long enough, however alive its session is. */
         timeoutAt: v.optional(v.number()),
       }),
     ),
     /** The last call of `claim` or `complete`. */
     n: v.number(),
-    /** Whether the holder is known to have learnt of the leases of call `n`. */
+    /** Whether the session is known to have learnt of the leases of call `n`. */
     acknowledged: v.boolean(),
     /** The answer to call `n`, for its repeat. Its jobs are read again. */
     reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
   })
-    .index("session", ["session"])
+    .index("sessionKey", ["sessionKey"])
     .index("state", ["state", "expiresAt"])
     // Active sessions without the time, which changes with every call and would leave a dead entry each; by token, so
     // that sweeps come by each token's in turn.
@@ -85,24 +85,24 @@ export const workerTables = {
 
   /**
    * Running jobs that are asked to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by
-   * the worker's subscription and by its beats; deleted with the lease. Apart from the holder's row, which changes with
+   * the worker's subscription and by its beats; deleted with the lease. Apart from the session's row, which changes with
    * every call of its worker.
    */
   cancels: defineTable({
-    session: v.string(),
+    sessionKey: v.string(),
     /** Of that session: no other session is notified. A lane has none. */
     token: v.optional(v.id("tokens")),
     job: v.id("jobs"),
     attempt: v.number(),
   })
-    .index("session", ["session"])
+    .index("sessionKey", ["sessionKey"])
     .index("job", ["job"]),
 
   /**
    * How far running jobs have come: one row per job that ever reported progress. Written by its worker a few times per
    * second, read by the pages that watch it, deleted with the job: the transaction that finishes a job does not
    * conflict with late reports. The value of an attempt that is over stays, and is shown no more. Apart because a patch
-   * of the job's row would touch its index, and the holder's row would wake every page.
+   * of the job's row would touch its index, and the session's row would wake every page.
    */
   progress: defineTable({
     job: v.id("jobs"),
@@ -175,9 +175,9 @@ export const workerTables = {
    * The sessions that each token has, without the fields that change with their calls. Inserted with a session's row
    * and deleted with it; counted in a snapshot, when another session begins.
    */
-  tokenSessions: defineTable({ token: v.id("tokens"), holder: v.id("holders") })
+  tokenSessions: defineTable({ token: v.id("tokens"), session: v.id("sessions") })
     .index("token", ["token"])
-    .index("holder", ["holder"]),
+    .index("session", ["session"]),
 
   /**
    * How much a token's workers have written in the hour that began at `since`: see `quotas.ts`. Written about once in 4
