@@ -1,0 +1,102 @@
+"""A worker's calls, as calls of the app's five functions: claim, complete, heartbeat, report, watch."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional, Protocol
+
+from .limits import BEAT_TIMEOUT_S, CALL_TIMEOUT_S
+
+Json = dict[str, Any]
+
+
+class Wire(Protocol):
+    """The carrier of calls, in threads: `Http`, or a test's own."""
+
+    def call(self, kind: str, path: str, args: Json, timeout_s: float) -> Any: ...
+
+
+class Starter(Protocol):
+    """Runs a function beside the event loop."""
+
+    def submit(self, run: Callable[[], Any]) -> "concurrent.futures.Future[Any]": ...
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The jobs that a worker asks for, the same in every claim."""
+
+    queues: list[str]
+    labels: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+
+    def args(self) -> Json:
+        return {
+            "queues": self.queues,
+            **({"labels": self.labels} if self.labels else {}),
+            **({"groups": self.groups} if self.groups else {}),
+        }
+
+
+@dataclass
+class Deployment:
+    """The calls of one session. They raise `Unanswered`, `Rejected` or `ConveyorError`."""
+
+    wire: Wire
+    threads: Starter
+    module: str
+    token: str
+    session: str
+    name: str
+    offer: Offer
+    max_cost: Optional[int] = None
+    #: The session's row, as claims are answered: reports name it, so that they need not search for it.
+    row: Optional[Json] = None
+
+    async def hello(self) -> Json:
+        return await self._watch({"kind": "hello", "queues": self.offer.queues})
+
+    async def has_work(self) -> bool:
+        budget = {} if self.max_cost is None else {"maxCost": self.max_cost}
+        return bool(await self._watch({"kind": "hasWork", **self.offer.args(), **budget}))
+
+    async def cancellations(self) -> list[Json]:
+        return await self._watch({"kind": "cancellations", "session": self.session})
+
+    async def claim(self, n: int, claim: Json) -> Json:
+        args = {"name": self.name, "n": n, **self.offer.args(), **claim}
+        return self._noted(await self._call("mutation", "claim", args))
+
+    async def complete(self, n: int, finished: list[Json], options: Json) -> Json:
+        claim = options.get("claim")
+        asked = {} if claim is None else {"claim": {**self.offer.args(), **claim}}
+        args = {"n": n, "finished": finished, **options, **asked}
+        return self._noted(await self._call("mutation", "complete", args))
+
+    async def complete_later(self, finished: Json) -> None:
+        await self._call("mutation", "complete", {"finished": [finished], "later": True})
+
+    async def heartbeat(self, leases: list[Json], leaving: Optional[int] = None) -> list[Json]:
+        last = {} if leaving is None else {"leaving": leaving}
+        answer = await self._call("mutation", "heartbeat", {"leases": leases, **last}, BEAT_TIMEOUT_S)
+        return answer["answers"]
+
+    async def report(self, said: Json) -> list[Json]:
+        return (await self._call("mutation", "report", {**(self.row or {}), **said}))["answers"]
+
+    def _noted(self, reply: Json) -> Json:
+        if "holder" in reply:
+            self.row = {"holder": reply["holder"]}
+        return reply
+
+    async def _watch(self, call: Json) -> Any:
+        return await self._send("query", "watch", {"token": self.token, "call": call}, CALL_TIMEOUT_S)
+
+    async def _call(self, kind: str, name: str, args: Json, timeout_s: float = CALL_TIMEOUT_S) -> Any:
+        return await self._send(kind, name, {"token": self.token, "session": self.session, **args}, timeout_s)
+
+    async def _send(self, kind: str, name: str, args: Json, timeout_s: float) -> Any:
+        path = f"{self.module}:{name}"
+        return await asyncio.wrap_future(self.threads.submit(lambda: self.wire.call(kind, path, args, timeout_s)))

@@ -1,0 +1,75 @@
+"""Runs handlers: a plain function in a thread, an ``async def`` in the event loop of handlers.
+
+And the jobs whose handlers run here also after their attempt was lost: such a handler may go on after its signal, and
+a second handler of the same job would disturb it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from concurrent.futures import Future
+from typing import Any, Awaitable, Callable, Union
+
+from .attempts import Attempt
+from .job import Job
+from .limits import BESIDE_S
+from .outcome import HandlerEnd, end_of_error, end_of_value
+from .threads import HandlerLoop, Threads
+
+Handler = Callable[[Job], Union[Any, Awaitable[Any]]]
+
+
+class Handlers:
+    """Starts handlers, each in its place. Always ends with an outcome, unless the handler never does."""
+
+    def __init__(self, threads: Threads, loop: HandlerLoop) -> None:
+        self._threads = threads
+        self._loop = loop
+
+    async def run(self, handler: Handler, job: Job, attempt: Attempt) -> HandlerEnd:
+        try:
+            if is_async(handler):
+                return end_of_value(await self._run_async(handler(job), attempt))
+            value = await asyncio.wrap_future(self._threads.submit(lambda: handler(job)))
+            if inspect.isawaitable(value):
+                value = await self._run_async(value, attempt)
+            return end_of_value(value)
+        except BaseException as error:
+            return end_of_error(error)
+
+    async def _run_async(self, awaitable: Any, attempt: Attempt) -> Any:
+        end, cancel = self._loop.start(awaited(awaitable))
+        attempt.cancel_task = cancel
+        if attempt.stop.is_set():
+            cancel()
+        future: Future[Any] = end
+        return await asyncio.wrap_future(future)
+
+
+def is_async(handler: Any) -> bool:
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
+
+
+async def awaited(awaitable: Any) -> Any:
+    return await awaitable
+
+
+class Beside:
+    """The handlers that run, by their job's id."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Future[Any]] = {}
+
+    def has(self, job: str) -> bool:
+        return job in self._running
+
+    def begin(self, job: str, end: "asyncio.Future[Any]") -> None:
+        self._running[job] = end
+        end.add_done_callback(lambda _: self._running.pop(job, None))
+
+    async def wait(self, job: str) -> None:
+        """Waits for the handler of the job, for a second at most: then the job goes back."""
+        running = self._running.get(job)
+        if running is not None:
+            await asyncio.wait({running}, timeout=BESIDE_S)

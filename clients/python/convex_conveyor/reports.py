@@ -1,0 +1,220 @@
+"""Reports: the progress, log entries and output of all jobs in one call, one call at a time, at most so often.
+
+Log entries and output are repeated until the deployment has answered for them, and the last of them go before the
+outcome does. A call that is refused is taken apart, each job's part alone; alone it is tried a few times more, and
+then given up, with an event that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+from .attempts import Attempt, Attempts
+from .calls import backoff
+from .deployment import Deployment
+from .limits import (
+    FLUSH_CHARS,
+    FLUSH_S,
+    LEASES_MAX,
+    REPEAT_MAX_S,
+    REPEAT_MIN_S,
+    REPORT_INTERVAL_S,
+    REPORT_MAX_BYTES,
+    REPORT_MAX_ITEMS,
+    REPORT_REFUSALS_MAX,
+)
+from .sayings import Budget, Said, Sayings
+
+Emit = Callable[[dict[str, Any]], None]
+NEVER = float("-inf")
+
+
+@dataclass(eq=False)
+class Pending:
+    attempt: Attempt
+    sayings: Sayings
+    #: Since when text waits for more.
+    text_since: float = 0.0
+    #: The handler has ended: the rest is sent at once.
+    is_last: bool = False
+    #: It was in a call that was refused.
+    alone: bool = False
+    refusals: int = 0
+    turn: int = 0
+    done: Optional[asyncio.Future[None]] = None
+
+
+@dataclass
+class Reports:
+    deployment: Deployment
+    attempts: Attempts
+    emit: Emit
+    #: Reports a failed call, and judges it.
+    failed: Callable[[BaseException], str]
+    _pending: dict[Attempt, Pending] = field(default_factory=dict)
+    _timer: Optional[asyncio.TimerHandle] = None
+    _sending: bool = False
+    _stopped: bool = False
+    _last_sent_at: float = NEVER
+    _not_before: float = NEVER
+    _failures: int = 0
+    _turns: int = 0
+
+    def of(self, attempt: Attempt) -> Sayings:
+        """The unsent reports of the attempt; to be followed by `said`."""
+        pending = self._pending.get(attempt)
+        if pending is None:
+            pending = self._pending[attempt] = Pending(attempt, Sayings(attempt.lease))
+        return pending.sayings
+
+    def said(self, attempt: Attempt) -> None:
+        pending = self._pending.get(attempt)
+        if pending is None or self._stopped:
+            return
+        pending.text_since = pending.text_since or self._now()
+        self._schedule()
+
+    def flush(self, attempt: Attempt) -> Optional[asyncio.Future[None]]:
+        """Sends the rest of an attempt that has ended. None if nothing is left; done when nothing can be done."""
+        pending = self._pending.get(attempt)
+        if pending is not None:
+            pending.sayings.forget_progress()
+        if pending is None or pending.sayings.is_empty or self._stopped:
+            self._pending.pop(attempt, None)
+            return None
+        pending.is_last = True
+        pending.done = asyncio.get_running_loop().create_future()
+        self._schedule()
+        return pending.done
+
+    def stop(self) -> None:
+        """Nothing more is sent, and no flush is waited for."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for pending in list(self._pending.values()):
+            self._finish(pending)
+
+    # --- When ------------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        if self._sending or self._stopped:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._forget_lost()
+        due = [self._due_at(one) for one in self._pending.values() if not one.sayings.is_empty]
+        if due:
+            wait = max(0.0, max(min(due), self._not_before) - self._now())
+            self._timer = asyncio.get_running_loop().call_later(wait, self._begin)
+
+    def _due_at(self, pending: Pending) -> float:
+        if pending.is_last:
+            return NEVER
+        soonest = self._last_sent_at + REPORT_INTERVAL_S
+        text = pending.sayings.text
+        if pending.sayings.is_ready or len(text) > FLUSH_CHARS or "\n" in text:
+            return soonest
+        return max(soonest, pending.text_since + FLUSH_S)
+
+    def _forget_lost(self) -> None:
+        for pending in list(self._pending.values()):
+            if pending.attempt.state in ("lost", "gone"):
+                self._finish(pending)
+
+    # --- Sending ---------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        asyncio.ensure_future(self._send())
+
+    async def _send(self) -> None:
+        taken = self._take()
+        if not taken:
+            return
+        self._sending = True
+        self._last_sent_at = self._now()
+        try:
+            call: dict[str, Any] = {"updates": [], "logs": [], "output": []}
+            for _, said in taken:
+                call["updates"] += said.updates
+                call["logs"] += said.logs
+                call["output"] += said.output
+            answers = await self.deployment.report(call)
+            self._failures, self._not_before = 0, NEVER
+            self._answered(taken, answers)
+        except Exception as error:
+            if not self._stopped:
+                self._not_answered(taken, error)
+        finally:
+            self._sending = False
+            self._schedule()
+
+    def _take(self) -> list[tuple[Pending, Said]]:
+        self._forget_lost()
+        # Reports with a waiting outcome first, and then in turn: a talkative job holds up no other.
+        waiting = [one for one in self._pending.values() if not one.sayings.is_empty]
+        waiting.sort(key=lambda one: (not one.is_last, one.turn))
+        single = next((one for one in waiting if one.alone), None)
+        self._turns += 1
+        room = Budget(REPORT_MAX_ITEMS, REPORT_MAX_BYTES)
+        taken = []
+        for one in waiting[:LEASES_MAX] if single is None else [single]:
+            said = one.sayings.take(room)
+            one.text_since = 0.0
+            if len(said) > 0:
+                one.turn = self._turns
+                taken.append((one, said))
+        return taken
+
+    def _answered(self, taken: list[tuple[Pending, Said]], answers: list[dict[str, Any]]) -> None:
+        by_lease = {(one["id"], one["attempt"]): one for one in answers}
+        for pending, said in taken:
+            lease = pending.attempt.lease
+            answer = by_lease.get((lease["id"], lease["attempt"]))
+            if answer is None:
+                continue
+            if answer["answer"] in ("leaseLost", "recorded"):
+                self.attempts.lose(lease)
+                self._finish(pending)
+                continue
+            if answer["answer"] == "canceled":
+                self.attempts.cancel(lease)
+            pending.alone, pending.refusals = False, 0
+            self._tell_refused(pending, pending.sayings.confirm(said, answer), "The job has said all that it may.")
+            if pending.is_last and pending.sayings.is_empty:
+                self._finish(pending)
+
+    def _not_answered(self, taken: list[tuple[Pending, Said]], error: Exception) -> None:
+        kind = self.failed(error)
+        self._not_before = self._now() + backoff(self._failures, REPEAT_MIN_S, REPEAT_MAX_S)
+        self._failures += 1
+        if kind != "rejected":
+            return
+        for pending, _ in taken:
+            pending.alone = True
+            if len(taken) > 1:
+                continue
+            pending.refusals += 1
+            if pending.refusals < REPORT_REFUSALS_MAX:
+                continue
+            self._tell_refused(pending, pending.sayings.drop(), str(error))
+            pending.alone, pending.refusals = False, 0
+            if pending.is_last:
+                self._finish(pending)
+
+    def _tell_refused(self, pending: Pending, refused: tuple[int, int], error: str) -> None:
+        logs, output = refused
+        if logs + output > 0:
+            about = pending.attempt.about()
+            self.emit({"kind": "reportRefused", "logs": logs, "output": output, "error": error, **about})
+
+    def _finish(self, pending: Pending) -> None:
+        self._pending.pop(pending.attempt, None)
+        if pending.done is not None and not pending.done.done():
+            pending.done.set_result(None)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()

@@ -1,0 +1,464 @@
+"""The worker's loop on a deployment in memory, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import unittest
+from typing import Any
+
+from convex_conveyor.errors import ConveyorError, NoRetry, Rejected, RetryAfter, Unanswered
+
+from .fakes import FakeDeployment, Run, lost_reply, virtually
+
+
+async def quick(job: Any) -> Any:
+    await asyncio.sleep(0.1)
+    return job.payload
+
+
+async def waits(job: Any) -> Any:
+    while not job.is_canceled:
+        await asyncio.sleep(0.1)
+
+
+class Claims(unittest.TestCase):
+    def test_never_more_handlers_than_concurrency_run_and_each_job_is_done_once(self) -> None:
+        async def main() -> None:
+            deployment, now, most = FakeDeployment(), 0, 0
+
+            async def handler(job: Any) -> int:
+                nonlocal now, most
+                now += 1
+                most = max(most, now)
+                await asyncio.sleep(0.2)
+                now -= 1
+                return job.payload
+
+            for n in range(20):
+                deployment.add(f"j{n}", n)
+            run = Run(deployment, handler, concurrency=3)
+            await asyncio.sleep(10)
+            await run.stop()
+            self.assertEqual(most, 3)
+            results = sorted(one["outcome"]["result"] for one in deployment.recorded)
+            self.assertEqual(results, list(range(20)))
+
+        virtually(main())
+
+    def test_a_claim_without_a_reply_is_repeated_by_its_number_and_its_jobs_are_confirmed_by_a_beat(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.add("a")
+            deployment.troubles["claim"] = [lost_reply(), Unanswered("no connection")]
+            run = Run(deployment, quick)
+            await asyncio.sleep(3)
+            self.assertEqual([one["n"] for one in deployment.made("claim")][:3], [1, 1, 1])
+            self.assertEqual(deployment.made("heartbeat")[0], [{"id": "a", "attempt": 1}])
+            self.assertEqual([one["id"] for one in deployment.recorded], ["a"])
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_job_of_a_repeated_claim_that_is_lost_meanwhile_is_not_begun(self) -> None:
+        async def main() -> None:
+            deployment, begun = FakeDeployment(), []
+
+            async def handler(job: Any) -> None:
+                begun.append(job.id)
+
+            deployment.add("a")
+            deployment.troubles["claim"] = [lost_reply()]
+            run = Run(deployment, handler)
+            await asyncio.sleep(0.1)
+            deployment.leases.clear()
+            await asyncio.sleep(3)
+            self.assertEqual(begun, [])
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_lease_that_is_over_before_its_handler_begins_goes_back(self) -> None:
+        async def main() -> None:
+            deployment, begun = FakeDeployment(lease_ms=1_000), []
+
+            async def handler(job: Any) -> None:
+                begun.append(job.id)
+
+            deployment.add("a")
+            # Its reply comes after all of the lease, and the beat that would confirm it is not answered.
+            deployment.troubles["claim"] = [lost_reply()] + [Unanswered("no connection")] * 3
+            deployment.troubles["heartbeat"] = [Unanswered("no connection")]
+            run = Run(deployment, handler)
+            await asyncio.sleep(20)
+            self.assertEqual(begun, [])
+            self.assertEqual(deployment.made("complete")[0]["finished"][0]["outcome"], {"kind": "released"})
+            await run.stop()
+
+        virtually(main())
+
+    def test_running_jobs_leave_a_part_of_the_budget_and_with_none_left_no_claim_is_made(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(max_cost=10)
+            for n in range(3):
+                deployment.add(f"j{n}", cost=6)
+            run = Run(deployment, waits, concurrency=3)
+            await asyncio.sleep(3)
+            self.assertEqual(len(deployment.leases), 1)
+            self.assertIn(4, [one["maxCost"] for one in deployment.made("claim")] + [4])
+            self.assertEqual(run.loop._budget(), 4)
+            await run.stop(0)
+
+        virtually(main())
+
+    def test_an_idle_worker_asks_ever_more_seldom_with_jitter_and_claims_when_there_is_work(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            run = Run(deployment, quick, poll_min_s=0.25, poll_max_s=5.0)
+            await asyncio.sleep(120)
+            asked = deployment.times("hasWork")
+            waits = [later - earlier for earlier, later in zip(asked, asked[1:])]
+            self.assertEqual(len(deployment.made("claim")), 1)
+            self.assertLess(len(asked), 50)
+            self.assertLess(waits[0], 0.7)
+            self.assertTrue(all(2.5 <= one <= 5.1 for one in waits[10:]), waits)
+            self.assertGreater(len({round(one, 3) for one in waits[10:]}), 5)
+            deployment.add("a")
+            await asyncio.sleep(6)
+            self.assertEqual(len(deployment.recorded), 1)
+            await run.stop()
+
+        virtually(main())
+
+
+class Outcomes(unittest.TestCase):
+    def test_a_completion_without_a_reply_is_repeated_by_its_number_until_it_is_answered(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.add("a", 7)
+            deployment.troubles["complete"] = [Unanswered("timeout"), lost_reply(), lost_reply()]
+            run = Run(deployment, quick)
+            await asyncio.sleep(10)
+            calls = deployment.made("complete")
+            self.assertEqual({one["n"] for one in calls}, {2})
+            self.assertEqual(len(calls), 4)
+            self.assertTrue(all(one == calls[0] for one in calls))
+            self.assertEqual([one["outcome"] for one in deployment.recorded], [{"kind": "succeeded", "result": 7}])
+            await run.stop()
+            self.assertEqual(run.kinds("stopped")[0]["unrecorded"], 0)
+
+        virtually(main())
+
+    def test_a_batch_that_is_refused_is_taken_apart_and_no_outcome_holds_up_another(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=600_000)
+            for n in range(3):
+                deployment.add(f"j{n}")
+            refuse = deployment.complete
+
+            async def complete(n: int, finished: list[Any], options: Any) -> Any:
+                if any(one["id"] == "j1" for one in finished) and not options.get("deferCallbacks"):
+                    deployment.calls.append(("refused", 0.0, [one["id"] for one in finished]))
+                    raise Rejected("a callback throws")
+                return await refuse(n, finished, options)
+
+            deployment.complete = complete  # type: ignore[method-assign]
+            run = Run(deployment, quick, concurrency=3)
+            await asyncio.sleep(30)
+            self.assertEqual(sorted(deployment.made("refused")[0]), ["j0", "j1", "j2"])
+            self.assertEqual(sorted(one["id"] for one in deployment.recorded[:2]), ["j0", "j2"])
+            self.assertEqual(deployment.recorded[2]["id"], "j1")
+            self.assertTrue(deployment.made("complete")[-1]["deferCallbacks"])
+            await run.stop()
+
+        virtually(main())
+
+    def test_one_that_is_refused_for_good_is_handed_over(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=600_000)
+            deployment.add("a")
+            deployment.troubles["complete"] = [Rejected("no")] * 6
+            run = Run(deployment, quick)
+            await asyncio.sleep(120)
+            self.assertEqual([one["id"] for one in deployment.made("completeLater")], ["a"])
+            self.assertEqual(len(deployment.recorded), 1)
+            await run.stop()
+
+        virtually(main())
+
+    def test_errors_ask_for_no_retry_for_a_later_one_or_for_none_of_both(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def handler(job: Any) -> Any:
+                if job.id == "plain":
+                    raise KeyError("scene")
+                if job.id == "never":
+                    raise NoRetry("There is no such scene.")
+                if job.id == "later":
+                    raise RetryAfter(30, "busy")
+                if job.id == "snoozed":
+                    job.snooze(2.5)
+                return object()
+
+            for id in ("plain", "never", "later", "snoozed", "unsendable"):
+                deployment.add(id)
+            run = Run(deployment, handler, concurrency=5)
+            await asyncio.sleep(3)
+            outcomes = {one["id"]: one["outcome"] for one in deployment.recorded}
+            self.assertEqual(outcomes["plain"]["error"], "KeyError: 'scene'")
+            self.assertIn("Traceback", outcomes["plain"]["trace"])
+            self.assertNotIn("retryable", outcomes["plain"])
+            self.assertEqual(outcomes["never"]["error"], "There is no such scene.")
+            self.assertIs(outcomes["never"]["retryable"], False)
+            self.assertEqual(outcomes["later"]["retryAfterMs"], 30_000)
+            self.assertEqual(outcomes["snoozed"], {"kind": "snoozed", "runAfter": 2_500})
+            self.assertIn("a object is not a Convex value", outcomes["unsendable"]["error"])
+            await run.stop()
+
+        virtually(main())
+
+    def test_jobs_that_follow_go_with_the_result_and_with_no_failure(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def handler(job: Any) -> None:
+                job.continue_with("mails", {"to": "ann"}, priority=5)
+                if job.id == "fails":
+                    raise NoRetry("no")
+
+            deployment.add("works")
+            deployment.add("fails")
+            run = Run(deployment, handler, concurrency=2)
+            await asyncio.sleep(3)
+            following = {one["id"]: one.get("continued") for one in deployment.recorded}
+            one = {"queue": "mails", "payload": {"to": "ann"}, "options": {"priority": 5}}
+            self.assertEqual(following, {"works": [one], "fails": None})
+            await run.stop()
+
+        virtually(main())
+
+
+class Leases(unittest.TestCase):
+    def test_a_long_job_is_renewed_each_third_of_its_lease(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=6_000)
+            deployment.add("a")
+            run = Run(deployment, waits)
+            await asyncio.sleep(61)
+            beats = deployment.times("heartbeat")
+            gaps = [later - earlier for earlier, later in zip(beats, beats[1:])]
+            self.assertTrue(28 <= len(beats) <= 32, beats)
+            self.assertTrue(all(1.9 <= gap <= 2.2 for gap in gaps), gaps)
+            await run.stop(0)
+
+        virtually(main())
+
+    def test_a_lost_lease_sets_the_event_and_drops_the_result(self) -> None:
+        async def main() -> None:
+            deployment, reasons = FakeDeployment(), []
+
+            async def handler(job: Any) -> str:
+                while not job.is_canceled:
+                    await asyncio.sleep(0.1)
+                reasons.append(job.cancel_reason)
+                return "too late"
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(1)
+            deployment.leases.clear()
+            await asyncio.sleep(5)
+            self.assertEqual(run.kinds("leaseLost")[0]["reason"], "leaseLost")
+            self.assertEqual(len(run.kinds("resultDropped")), 1)
+            self.assertEqual(deployment.made("complete"), [])
+            await run.stop()
+
+        virtually(main())
+
+    def test_without_answers_the_own_clock_ends_the_lease(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=3_000)
+            deployment.add("a")
+            run = Run(deployment, waits)
+            await asyncio.sleep(0.5)
+            deployment.troubles["heartbeat"] = [Unanswered("no connection")] * 100
+            await asyncio.sleep(3)
+            self.assertEqual(run.kinds("leaseLost")[0]["reason"], "expired")
+            # It has not failed: should the lease still stand there, the job goes back.
+            outcomes = [one["outcome"] for call in deployment.made("complete") for one in call["finished"]]
+            self.assertEqual(outcomes, [{"kind": "released"}])
+            deployment.troubles.clear()
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_canceled_job_is_told_within_two_seconds_and_ends_as_canceled(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=600_000)
+            deployment.add("a")
+            run = Run(deployment, waits)
+            await asyncio.sleep(3)
+            deployment.cancels.add("a")
+            await asyncio.sleep(2.5)
+            self.assertEqual(deployment.recorded[0]["outcome"], {"kind": "canceled"})
+            self.assertEqual(run.kinds("aborted")[0]["reason"], "canceled")
+            await run.stop()
+
+        virtually(main())
+
+    def test_an_attempt_that_runs_too_long_is_told_and_has_timed_out(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.add("a", timeoutMs=2_000)
+            run = Run(deployment, waits)
+            await asyncio.sleep(5)
+            outcome = deployment.recorded[0]["outcome"]
+            self.assertTrue(outcome["timedOut"])
+            self.assertEqual(outcome["kind"], "failed")
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_job_that_comes_back_while_its_last_handler_runs_is_not_run_twice_at_once(self) -> None:
+        async def main() -> None:
+            deployment, running, most = FakeDeployment(), 0, 0
+
+            async def stubborn(job: Any) -> str:
+                nonlocal running, most
+                running += 1
+                most = max(most, running)
+                try:
+                    await asyncio.shield(asyncio.sleep(4))
+                except asyncio.CancelledError:
+                    await asyncio.sleep(4)
+                running -= 1
+                return "done"
+
+            deployment.add("a")
+            run = Run(deployment, stubborn, concurrency=2)
+            await asyncio.sleep(0.5)
+            deployment.leases.clear()
+            deployment.pending.append({"id": "a", "queue": "q", "payload": None, "attempt": 1})
+            await asyncio.sleep(4)
+            outcomes = [one["outcome"]["kind"] for call in deployment.made("complete") for one in call["finished"]]
+            self.assertEqual(most, 1)
+            self.assertIn("released", outcomes)
+            await run.stop(0)
+
+        virtually(main())
+
+
+class Said(unittest.TestCase):
+    def test_log_entries_and_output_arrive_before_the_outcome_and_are_repeated_with_their_numbers(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.troubles["report"] = [lost_reply(), Unanswered("timeout")]
+
+            async def handler(job: Any) -> str:
+                job.progress({"percent": 50})
+                job.log("begun", data={"n": 1})
+                job.write("one, ")
+                await asyncio.sleep(0.4)
+                job.write("two")
+                job.log("over", level="warn")
+                return "ok"
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(10)
+            logs = {one["entry"]: one for said in deployment.said for one in said["logs"]}
+            texts = {one["index"]: one["text"] for said in deployment.said for one in said["output"]}
+            self.assertEqual([logs[n]["message"] for n in sorted(logs)], ["begun", "over"])
+            self.assertEqual("".join(texts[n] for n in sorted(texts)), "one, two")
+            names = [name for name, _, _ in deployment.calls]
+            self.assertLess(max(at for at, name in enumerate(names) if name == "report"), names.index("complete"))
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_report_that_is_refused_alone_is_given_up_and_the_outcome_goes_on(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.troubles["report"] = [Rejected("quotaExceeded")] * 3
+
+            async def handler(job: Any) -> str:
+                job.log("begun")
+                return "ok"
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(10)
+            self.assertEqual(run.kinds("reportRefused")[0]["logs"], 1)
+            self.assertEqual(len(deployment.recorded), 1)
+            await run.stop()
+
+        virtually(main())
+
+
+class Ends(unittest.TestCase):
+    def test_a_stop_lets_handlers_end_records_them_claims_nothing_and_says_goodbye(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def handler(job: Any) -> str:
+                await asyncio.sleep(5)
+                return "ok"
+
+            deployment.add("a")
+            deployment.add("b")
+            run = Run(deployment, handler)
+            await asyncio.sleep(1)
+            await run.stop()
+            self.assertEqual([one["outcome"]["kind"] for one in deployment.recorded], ["succeeded"])
+            self.assertEqual([one["id"] for one in deployment.pending], ["b"])
+            self.assertGreater(deployment.left or 0, 2)
+
+        virtually(main())
+
+    def test_after_the_grace_jobs_are_given_back(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def endless(job: Any) -> None:
+                try:
+                    await asyncio.sleep(1_000)
+                except asyncio.CancelledError:
+                    await asyncio.sleep(1_000)
+
+            deployment.add("a")
+            run = Run(deployment, endless)
+            await asyncio.sleep(1)
+            began = asyncio.get_running_loop().time()
+            await run.stop(2)
+            self.assertEqual([one["outcome"] for one in deployment.recorded], [{"kind": "released"}])
+            self.assertLess(asyncio.get_running_loop().time() - began, 3)
+
+        virtually(main())
+
+    def test_a_token_that_is_revoked_ends_the_run_with_its_error(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.troubles["hasWork"] = [ConveyorError("tokenRevoked", "The token was revoked.")]
+            run = Run(deployment, quick)
+            with self.assertRaises(ConveyorError) as raised:
+                await run.task
+            self.assertEqual(raised.exception.code, "tokenRevoked")
+
+        virtually(main())
+
+    def test_a_deployment_without_the_functions_is_named_and_one_out_of_reach_is_tried_again(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            missing = "Could not find public function for 'work:watch'."
+            deployment.troubles["hello"] = [Unanswered("refused"), Unanswered("refused"), Rejected(missing)]
+            run = Run(deployment, quick)
+            with self.assertRaises(ConveyorError) as raised:
+                await run.task
+            self.assertEqual(raised.exception.code, "workerApiMissing")
+            self.assertEqual(len(run.kinds("callRepeated")), 2)
+
+        virtually(main())
+
+
+if __name__ == "__main__":
+    unittest.main()

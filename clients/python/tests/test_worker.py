@@ -1,0 +1,191 @@
+"""The worker's options, its threads, and its calls over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable
+
+from convex_conveyor import ConveyorError, Int64, Job, NoRetry, Worker
+from convex_conveyor.attempts import Attempt
+from convex_conveyor.errors import Rejected, Unanswered
+from convex_conveyor.handlers import Handlers
+from convex_conveyor.http import Http
+from convex_conveyor.outcome import HandlerEnd
+from convex_conveyor.threads import HandlerLoop, Threads
+
+GOOD = {"url": "http://127.0.0.1:1", "token": "cvy_x", "queues": ["q"], "handler": lambda job: None, "module": "work"}
+
+
+class Options(unittest.TestCase):
+    def test_wrong_options_are_refused_with_the_rule(self) -> None:
+        for wrong in (
+            {"url": ""},
+            {"url": "https://happy.convex.site"},
+            {"token": ""},
+            {"queues": []},
+            {"queues": "q"},
+            {"concurrency": 65},
+            {"poll_min_s": 9, "poll_max_s": 5},
+            {"handler": {"other": print}},
+            {"name": "x" * 65},
+        ):
+            with self.assertRaises(ConveyorError, msg=str(wrong)):
+                Worker(**{**GOOD, **wrong})  # type: ignore[arg-type]
+
+    def test_a_worker_that_is_stopped_before_it_runs_never_begins(self) -> None:
+        worker = Worker(**GOOD)  # type: ignore[arg-type]
+        worker.stop()
+        worker.run()
+        with self.assertRaises(ConveyorError):
+            worker.run()
+
+
+def attempt_of(payload: Any = None) -> Attempt:
+    facts = {"id": "a", "queue": "q", "payload": payload, "attempt": 1, "failures": 0, "resets": 0, "leaseMs": 1, "enqueuedAt": 1}
+    return Attempt(facts, started_at=0, expires_at=1)
+
+
+class Places(unittest.TestCase):
+    """Handlers in threads and in the event loop of handlers."""
+
+    def end_of(self, handler: Any, during: Callable[[Attempt], None] = lambda _: None) -> HandlerEnd:
+        async def main() -> HandlerEnd:
+            attempt = attempt_of(5)
+            job = Job(attempt, asyncio.get_running_loop(), lambda kind, value: None)
+            end = asyncio.ensure_future(Handlers(Threads("test"), HandlerLoop()).run(handler, job, attempt))
+            await asyncio.sleep(0.05)
+            during(attempt)
+            return await end
+
+        return asyncio.run(main())
+
+    @staticmethod
+    def signal(attempt: Attempt) -> None:
+        attempt.reason = "canceled"
+        attempt.stop.set()
+        attempt.cancel_task()
+
+    def test_a_function_runs_in_a_thread_and_waits_for_its_event(self) -> None:
+        def handler(job: Job) -> str:
+            assert threading.current_thread() is not threading.main_thread()
+            return f"{job.payload} {job.cancel_event.wait(5)}"
+
+        self.assertEqual(self.end_of(handler, self.signal).outcome, {"kind": "succeeded", "result": "5 True"})
+
+    def test_an_async_function_is_cancelled_and_may_still_return_a_result(self) -> None:
+        async def ends(job: Job) -> None:
+            await asyncio.sleep(5)
+
+        async def returns(job: Job) -> str:
+            try:
+                await asyncio.sleep(5)
+            except asyncio.CancelledError:
+                return "cleaned up"
+            return "late"
+
+        self.assertTrue(self.end_of(ends, self.signal).is_silent)
+        self.assertEqual(self.end_of(returns, self.signal).outcome["result"], "cleaned up")
+
+    def test_errors_of_both_are_outcomes_also_an_exit(self) -> None:
+        def exits(job: Job) -> None:
+            raise SystemExit(3)
+
+        async def fails(job: Job) -> None:
+            raise NoRetry("no")
+
+        self.assertEqual(self.end_of(exits).outcome["error"], "SystemExit: 3")
+        self.assertIs(self.end_of(fails).outcome["retryable"], False)
+
+    def test_threads_are_kept_for_the_next_task(self) -> None:
+        threads = Threads("test")
+        first = threads.submit(threading.get_ident).result(5)
+        time.sleep(0.05)
+        self.assertEqual(threads.submit(threading.get_ident).result(5), first)
+
+
+class Server(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    answers: list[Callable[["Server"], None]] = []
+    connections: list[int] = []
+
+    def do_POST(self) -> None:
+        self.connections.append(self.client_address[1])
+        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.answers.pop(0)(self)
+
+    def reply(self, status: int, text: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def drop(server: Server) -> None:
+    server.close_connection = True
+    server.connection.close()
+
+
+class Calls(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.http = Http(f"http://127.0.0.1:{self.server.server_port}")
+        Server.connections = []
+
+    def tearDown(self) -> None:
+        self.http.close()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def call(self, *answers: Callable[[Server], None], timeout_s: float = 5) -> Any:
+        Server.answers = list(answers)
+        return self.http.call("query", "work:watch", {"a": 1}, timeout_s)
+
+    def test_values_cross_over_a_connection_that_is_kept(self) -> None:
+        value = '{"status": "success", "value": {"n": {"$integer": "BQAAAAAAAAA="}, "sent": 1.0}}'
+        for _ in range(3):
+            self.assertEqual(self.call(lambda to: to.reply(200, value)), {"n": Int64(5), "sent": 1})
+        self.assertEqual(len(set(Server.connections)), 1)
+
+    def test_errors_with_a_code_are_told_from_errors_without_one(self) -> None:
+        coded = {"status": "error", "errorMessage": "no", "errorData": {"code": "tokenRevoked", "message": "Revoked."}}
+        for status in (200, 560):
+            with self.assertRaises(ConveyorError) as raised:
+                self.call(lambda to: to.reply(status, json.dumps(coded)))
+            self.assertEqual((raised.exception.code, str(raised.exception)), ("tokenRevoked", "Revoked."))
+        with self.assertRaisesRegex(Rejected, "boom"):
+            self.call(lambda to: to.reply(200, '{"status": "error", "errorMessage": "boom"}'))
+
+    def test_it_is_known_which_calls_may_have_taken_effect(self) -> None:
+        for answer in (
+            drop,
+            lambda to: to.reply(503, "overloaded"),
+            lambda to: to.reply(429, "slow down"),
+            lambda to: to.reply(200, "<html>a proxy's page</html>"),
+        ):
+            with self.assertRaises(Unanswered):
+                self.call(answer, drop)
+        with self.assertRaises(Rejected):
+            self.call(lambda to: to.reply(503, '{"code": "OptimisticConcurrencyControlFailure"}'))
+        with self.assertRaises(Rejected):
+            self.call(lambda to: to.reply(400, "bad request"))
+        with self.assertRaises(Unanswered):
+            self.call(lambda to: time.sleep(0.3), timeout_s=0.1)
+
+    def test_a_kept_connection_that_the_server_has_closed_costs_a_new_one_and_no_error(self) -> None:
+        good = '{"status": "success", "value": true}'
+        self.call(lambda to: to.reply(200, good))
+        self.assertTrue(self.call(drop, lambda to: to.reply(200, good)))
+
+
+if __name__ == "__main__":
+    unittest.main()
