@@ -17,7 +17,8 @@ const INTERFACES = [
     "Of a job: `queue.enqueue(ctx, payload, options)`",
   ],
   ["src/client/enqueueTypes.ts", "KeyOption", "Of a key: `key`"],
-  ["src/worker/types.ts", "WorkerOptions", "Of a worker: `new Worker(options)`"],
+  ["src/worker/options.ts", "WorkerOptions", "Of a worker: `new Worker(options)`"],
+  ["src/worker/options.ts", "StopAfter", "Of its end by itself: `stopAfter`"],
 ] as const;
 
 /** The words of a docstring, without its examples, and its default. */

@@ -7,15 +7,9 @@ import { isConveyorError, type Outcome } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { noFunction, noHandlers } from "../worker/errors.js";
 import { OUTPUT_DEFAULT } from "../worker/limits.js";
+import type { WorkerEvent } from "../worker/events.js";
 import { Loop } from "../worker/loop.js";
-import type {
-  ContinuesOf,
-  Handler,
-  Handlers,
-  QueuesOf,
-  WorkerApi,
-  WorkerEvent,
-} from "../worker/types.js";
+import type { ContinuesOf, Handler, Handlers, QueuesOf, WorkerApi } from "../worker/types.js";
 import { transportOver, type Wire } from "../worker/wire.js";
 import {
   dueNow,

@@ -12,7 +12,7 @@ import { COST_DEFAULT, type ClaimedJob, type Continuation, type Lease } from "..
 import type { Clock } from "./clock.js";
 import { ABANDON_AFTER_MS } from "./limits.js";
 import { JobAborted } from "./control.js";
-import type { AbortReason, WorkerEvent } from "./types.js";
+import type { AbortReason, WorkerEvent } from "./events.js";
 
 export interface Attempt {
   readonly job: ClaimedJob;

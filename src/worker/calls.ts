@@ -9,7 +9,7 @@
 import { backoff, type Clock } from "./clock.js";
 import { judge, type Failure } from "./errors.js";
 import { REPEAT_MAX_MS, REPEAT_MIN_MS } from "./limits.js";
-import type { CallName, WorkerEvent } from "./types.js";
+import type { CallName, WorkerEvent } from "./events.js";
 
 export type CallEnd<Reply> =
   | {

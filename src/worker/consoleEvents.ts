@@ -1,5 +1,6 @@
 /** The output of a worker without `onEvent`: its start, the log entries of its handlers, and problems. */
-import type { LogLevel, WorkerEvent } from "./types.js";
+import type { WorkerEvent } from "./events.js";
+import type { LogLevel } from "./types.js";
 
 export function printEvent(event: WorkerEvent): void {
   const line = lineOf(event);

@@ -2,7 +2,7 @@
  * The reason in a handler's signal. The errors by which a handler asks for an outcome are in `shared/asks.ts`: handlers
  * inside Convex throw the same.
  */
-import type { AbortReason } from "./types.js";
+import type { AbortReason } from "./events.js";
 
 /**
  * Why a handler's signal was aborted: `signal.reason` of every job.

@@ -4,9 +4,11 @@ import { WORKER_PROTOCOL, type FinishedAnswer, type Hello } from "../shared/inde
 import type { Answer, ClaimedJob, Continuation, Outcome, ReportAnswer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { OUTPUT_DEFAULT } from "./limits.js";
-import { Loop, type LoopOptions } from "./loop.js";
+import { Loop } from "./loop.js";
+import type { LoopOptions } from "./parts.js";
 import { Unanswered, type Claimed, type ClaimRequest, type Transport } from "./transport.js";
-import type { CallName, Handler, WorkerEvent } from "./types.js";
+import type { CallName, WorkerEvent } from "./events.js";
+import type { Handler } from "./types.js";
 
 /** Lets everything run that waits for nothing but promises. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -318,7 +320,12 @@ function getOr<Value>(map: Map<string, Value[]>, id: string): Value[] {
 /** A worker's loop on a fake clock against a fake deployment. */
 export function startLoop(
   handler: Handler,
-  options: Partial<Pick<LoopOptions, "concurrency" | "presenceMs" | "maxCost" | "output">> & {
+  options: Partial<
+    Pick<
+      LoopOptions,
+      "concurrency" | "presenceMs" | "maxCost" | "output" | "stopAfter" | "graceMs" | "statusMs"
+    >
+  > & {
     leaseMs?: number;
   } = {},
 ) {
@@ -334,6 +341,9 @@ export function startLoop(
     presenceMs: options.presenceMs ?? 0,
     output: options.output ?? OUTPUT_DEFAULT,
     ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
+    ...(options.stopAfter === undefined ? {} : { stopAfter: options.stopAfter }),
+    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    ...(options.statusMs === undefined ? {} : { statusMs: options.statusMs }),
     emit: (event) => events.push(event),
   });
   /** The end of `run`: undefined while it goes on. */

@@ -6,7 +6,7 @@ import { COMPONENT_VERSION, WORKER_PROTOCOL, type Hello } from "../shared/index.
 import type { Calls, CallEnd } from "./calls.js";
 import { workerApiMissing } from "./errors.js";
 import type { Transport } from "./transport.js";
-import type { WorkerEvent } from "./types.js";
+import type { WorkerEvent } from "./events.js";
 
 /** Answered, if the worker may go on. A deployment out of reach is asked until it answers, or the worker gives up. */
 export async function greet(

@@ -3,8 +3,9 @@
  * @module
  */
 export { JobAborted } from "./control.js";
+export type { AbortReason, LossReason, WorkerEvent, WorkerState, WorkerStatus } from "./events.js";
+export type { OutputOptions, StopAfter, StopOptions, WorkerOptions } from "./options.js";
 export type {
-  AbortReason,
   ContinuesOf,
   Handler,
   Handlers,
@@ -13,13 +14,8 @@ export type {
   LogEntry,
   LogLevel,
   LogOptions,
-  LossReason,
-  OutputOptions,
   QueuesOf,
-  StopOptions,
   WorkerApi,
-  WorkerEvent,
-  WorkerOptions,
 } from "./types.js";
 export { Worker } from "./worker.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";

@@ -19,17 +19,10 @@ import {
 import { describe, type Attempt } from "./attempts.js";
 import { continuation } from "./continuing.js";
 import { checkSendable } from "./outcome.js";
+import type { WorkerEvent } from "./events.js";
 import type { Reports } from "./reports.js";
 import type { LogContent } from "./said.js";
-import type {
-  Job,
-  JobActions,
-  JobFacts,
-  LogChange,
-  LogEntry,
-  LogOptions,
-  WorkerEvent,
-} from "./types.js";
+import type { Job, JobActions, JobFacts, LogChange, LogEntry, LogOptions } from "./types.js";
 
 export interface Telling {
   reports: Reports;

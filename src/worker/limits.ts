@@ -91,8 +91,12 @@ export const CANCEL_WATCH_AFTER_MS = 500;
 export const PRESENCE_DEFAULT_MS = 60_000;
 export const PRESENCE_MIN_MS = 1_000;
 
-/** The usual default of orchestrators is 30 s: this, and the last calls, fit in it. */
-export const GRACE_DEFAULT_MS = 25_000;
+/** Between two status events. */
+export const STATUS_DEFAULT_MS = 60_000;
+export const STATUS_MIN_MS = 1_000;
+
+/** Docker kills after 10 s, and most orchestrators after 30 s. The last calls take a fraction of the rest as a rule. */
+export const GRACE_DEFAULT_MS = 8_000;
 /** For the last `complete` after the grace. */
 export const FLUSH_MS = 3_000;
 /** For the word that the session is over, which nothing else waits for. */

@@ -6,7 +6,7 @@ import type { FinishedAnswer, Lease } from "../shared/index.js";
 import { describe, type Attempts } from "./attempts.js";
 import type { Outbox, Sending } from "./outbox.js";
 import type { CompleteOptions, RefusedResult, Transport } from "./transport.js";
-import type { WorkerEvent } from "./types.js";
+import type { WorkerEvent } from "./events.js";
 
 export interface RecordingDeps {
   attempts: Attempts;

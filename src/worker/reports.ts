@@ -14,7 +14,8 @@ import { messageOf, type Failure } from "./errors.js";
 import { REPEAT_MAX_MS, REPEAT_MIN_MS, REPORT_INTERVAL_MS, REPORT_REFUSALS_MAX } from "./limits.js";
 import { Sayings, type Refused, type Said } from "./said.js";
 import type { Transport } from "./transport.js";
-import type { OutputOptions, WorkerEvent } from "./types.js";
+import type { WorkerEvent } from "./events.js";
+import type { OutputOptions } from "./options.js";
 
 interface Pending {
   readonly attempt: Attempt;

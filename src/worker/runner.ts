@@ -9,6 +9,8 @@ export interface HandlerEnd {
   refused?: string;
   /** It returned nothing: after a signal to stop that is no success. */
   isSilent?: boolean;
+  /** The thrown value, if it has thrown. */
+  thrown?: unknown;
 }
 
 /** Always resolves: each end of the handler is an outcome. A handler that never ends leaves it pending. */
@@ -29,7 +31,7 @@ async function runOnce<Given>(handler: (job: Given) => unknown, job: Given): Pro
   try {
     value = await handler(job);
   } catch (error) {
-    return { outcome: outcomeOfError(error) };
+    return { outcome: outcomeOfError(error), thrown: error };
   }
   const outcome = outcomeOfValue(value);
   if (outcome.kind === "failed") return { outcome, refused: outcome.error };

@@ -1,9 +1,16 @@
 /** The worker as a program uses it: its options, its types, and its start and end without a deployment. */
 import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { Conveyor, type ComponentApi } from "../client/index.js";
-import { isConveyorError, Worker, type Handlers, type Job, type QueuesOf } from "./index.js";
+import {
+  isConveyorError,
+  Worker,
+  type Handlers,
+  type Job,
+  type QueuesOf,
+  type WorkerState,
+} from "./index.node.js";
 
 const conveyor = new Conveyor({} as ComponentApi);
 const tiles = conveyor.queue("tiles", {
@@ -107,6 +114,9 @@ describe("options", () => {
     ["a label without a name", { labels: [" "] }],
     ["output that waits for hours", { output: { flushMs: 3_600_000 } }],
     ["a beat every millisecond", { presenceMs: 1 }],
+    ["a grace of more than a day", { graceMs: 86_400_001 }],
+    ["a status every millisecond", { statusMs: 1 }],
+    ["an end before the first job", { stopAfter: { jobs: 0 } }],
     ["a name of no letters", { name: "  " }],
     ["a name that is too long", { name: "x".repeat(65) }],
   ])("%s is refused with the rule", (_, wrong) => {
@@ -162,6 +172,36 @@ test("a worker that is stopped before it runs never connects", async () => {
   await worker.stop();
   await worker.run();
   expect(events).toEqual([]);
+});
+
+test("a worker's concurrency may be set, within its bounds, and its state is there before it runs", async () => {
+  const worker = new Worker(options);
+  worker.concurrency = 7;
+  expect(worker.status).toMatchObject({ state: "starting", slots: { used: 0, had: 7 }, done: 0 });
+  expect(() => (worker.concurrency = 65)).toThrow(/concurrency.*64/);
+  worker.quiet();
+  expect(worker.status.isQuiet).toBe(true);
+  await worker.stop();
+  expect(worker.state).toBe("stopped");
+});
+
+test("a listener to one kind of events gets these, until it is taken off, and one that throws harms nothing", async () => {
+  const told = vi.spyOn(console, "error").mockReturnValue();
+  const worker = new Worker({ ...options, onEvent: () => {} });
+  const seen: string[] = [];
+  worker.on("state", ({ state }) => {
+    expectTypeOf(state).toEqualTypeOf<WorkerState>();
+    seen.push(state);
+    throw new Error("never mind");
+  });
+  const off = worker.on("stopped", () => seen.push("not heard"));
+  off();
+  const running = worker.run();
+  await worker.stop({ graceMs: 0 });
+  await running;
+  expect(seen).toEqual(["draining", "stopped"]);
+  expect(told).toHaveBeenCalledTimes(2);
+  told.mockRestore();
 });
 
 test("SIGTERM stops a worker gracefully, and the listeners go with it", async () => {

@@ -1,45 +1,28 @@
 /** The worker as a program uses it: checks the options, connects, and runs the loop. */
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { checkLabel } from "../shared/index.js";
 import {
-  checkInteger,
-  checkLabel,
-  checkLength,
-  CLAIM_GROUPS_MAX,
-  COST_MAX,
-  LEASES_MAX,
-  NAME_MAX_LENGTH,
-  OFFERED_LABELS_MAX,
-  QUEUES_MAX,
-} from "../shared/index.js";
+  checkConcurrency,
+  checkGrace,
+  checkOptions,
+  checkOutput,
+  checkServed,
+  handlersOf,
+} from "./checkOptions.js";
 import { systemClock } from "./clock.js";
 import { printEvent } from "./consoleEvents.js";
 import { connect } from "./convexTransport.js";
-import { handlerMissing, noFunction, noHandlers, notGiven, noUrl, siteUrl } from "./errors.js";
-import {
-  FLUSH_CHARS_MAX,
-  FLUSH_MS_MAX,
-  GRACE_DEFAULT_MS,
-  OUTPUT_DEFAULT,
-  PRESENCE_DEFAULT_MS,
-  PRESENCE_MIN_MS,
-} from "./limits.js";
+import type { WorkerEvent, WorkerState, WorkerStatus } from "./events.js";
+import { anyHost, newId, type Host } from "./host.js";
+import { PRESENCE_DEFAULT_MS, STATUS_DEFAULT_MS } from "./limits.js";
+import { Listeners } from "./listeners.js";
 import { Loop } from "./loop.js";
-import { onStopSignal } from "./signals.js";
-import type {
-  Handler,
-  OutputOptions,
-  StopOptions,
-  WorkerApi,
-  WorkerEvent,
-  WorkerOptions,
-} from "./types.js";
-
-const DAY_MS = 24 * 60 * 60_000;
+import type { OutputOptions, StopOptions, WorkerOptions } from "./options.js";
+import type { Transport } from "./transport.js";
+import type { Handler, WorkerApi } from "./types.js";
 
 /**
  * A program that does jobs: it claims as many as it has room for, runs their handlers, keeps their leases alive, and
- * records the results.
+ * records the results. It is the same in Node, Bun, Deno, a browser's tab and a web worker.
  *
  * @example
  * import { Worker } from "convex-conveyor/worker";
@@ -61,13 +44,17 @@ const DAY_MS = 24 * 60 * 60_000;
  */
 export class Worker<Api extends WorkerApi> {
   /** This process's session: it tells this run from an earlier one under the same name. */
-  readonly sessionKey: string = randomUUID();
+  readonly sessionKey: string = newId();
   /** How people see this worker: the option `name`, or else the host's name and the process id. */
   readonly name: string;
 
-  private readonly handlers = new Map<string, Handler>();
+  private readonly handlers: ReadonlyMap<string, Handler>;
   private readonly queues: string[];
   private readonly output: Required<OutputOptions>;
+  private readonly listeners: Listeners;
+  private readonly startedAs: WorkerStatus;
+  private slots: number;
+  private quietly = false;
   private loop: Loop | undefined;
   private running: Promise<void> | undefined;
 
@@ -75,38 +62,77 @@ export class Worker<Api extends WorkerApi> {
    * Checks the options; connects to nothing.
    *
    * @param options See {@link WorkerOptions}.
-   * @throws `invalidArgument` for a missing `url` or `token`, a `url` of HTTP actions, a handler that is no function, and for a number
-   * or name out of bounds; `handlerMissing` for
-   * a queue in `queues` without a handler, or no handler at all.
+   * @throws `invalidArgument` for a missing `url` or `token`, a `url` of HTTP actions, a handler that is no function, and
+   * for a number or name out of bounds; `handlerMissing` for a queue in `queues` without a handler, or no handler at all.
    */
   constructor(private readonly options: WorkerOptions<Api>) {
-    for (const [queue, handler] of Object.entries(options.handlers)) {
-      if (handler === undefined) continue;
-      if (typeof handler !== "function") throw noFunction(queue, handler);
-      this.handlers.set(queue, handler as Handler);
-    }
-    const served: readonly string[] = options.queues ?? [...this.handlers.keys()];
-    // `process.env.X!` is a string to TypeScript, and undefined where the variable is not set.
-    if (!options.url) throw notGiven("url", "The deployment's URL, as in `CONVEX_URL`");
-    checkUrl(options.url);
-    if (!options.token) throw notGiven("token", "A worker token, as `tokens:create` printed it");
-    if (served.length === 0) throw noHandlers();
-    checkLength("The queues of a worker", served, 1, QUEUES_MAX);
-    for (const queue of served) {
-      if (!this.handlers.has(queue)) throw handlerMissing(queue, [...this.handlers.keys()]);
-    }
-    // One order for the whole fleet, in any order of the options: then their subscriptions share an answer.
-    this.queues = [...new Set(served)].sort();
-    this.name = options.name ?? `${hostname()}:${process.pid}`.slice(-NAME_MAX_LENGTH);
+    this.handlers = handlersOf(options);
+    checkOptions(options);
+    this.queues = checkServed(options.queues ?? [...this.handlers.keys()], this.handlers);
+    this.name = options.name ?? this.host.name();
     checkLabel("The name of a worker", this.name);
-    if (options.concurrency !== undefined) {
-      checkInteger("concurrency", options.concurrency, 1, LEASES_MAX);
-    }
-    if (options.presenceMs !== undefined && options.presenceMs !== 0) {
-      checkInteger("presenceMs", options.presenceMs, PRESENCE_MIN_MS, DAY_MS);
-    }
-    checkOffer(options);
     this.output = checkOutput(options.output ?? {});
+    this.slots = options.concurrency ?? 1;
+    this.listeners = new Listeners(options.onEvent ?? printEvent);
+    this.startedAs = {
+      ...{ state: "starting", since: Date.now(), isQuiet: false, done: 0, running: [] },
+      slots: { used: 0, had: this.slots },
+    };
+  }
+
+  /** @internal */
+  protected get host(): Host {
+    return anyHost;
+  }
+
+  /** `starting`, `waiting`, `working`, `draining` or `stopped`. The event `state` says when it changes. */
+  get state(): WorkerState {
+    return this.status.state;
+  }
+
+  /** Its state and since when, its slots, the jobs in hand, and how many it has done. */
+  get status(): WorkerStatus {
+    const { slots, quietly: isQuiet } = this;
+    const status = this.loop?.statusNow() ?? { ...this.startedAs, slots: { used: 0, had: slots } };
+    const wasNeverRun = this.loop === undefined && this.running !== undefined;
+    return { ...status, isQuiet, ...(wasNeverRun ? { state: "stopped" } : {}) };
+  }
+
+  /** How many jobs run at once, 1 to 64. It may be set while the worker runs: jobs above a lower number come to their end. */
+  get concurrency(): number {
+    return this.slots;
+  }
+
+  set concurrency(concurrency: number) {
+    checkConcurrency(concurrency);
+    this.slots = concurrency;
+    this.loop?.setConcurrency(concurrency);
+  }
+
+  /** Claims nothing more until {@link resume}. Jobs in hand go on, with their leases. */
+  quiet(): void {
+    this.quietly = true;
+    this.loop?.setQuiet(true);
+  }
+
+  /** Claims again after {@link quiet}. */
+  resume(): void {
+    this.quietly = false;
+    this.loop?.setQuiet(false);
+  }
+
+  /**
+   * Calls the listener at each event of a kind, from now on. The option `onEvent` gets all kinds.
+   *
+   * @returns The function that ends the listening.
+   * @example
+   * worker.on("finished", ({ id, ms, thrown }) => metrics.observe(id, ms, thrown));
+   */
+  on<Kind extends WorkerEvent["kind"]>(
+    kind: Kind,
+    listener: (event: Extract<WorkerEvent, { kind: Kind }>) => void,
+  ): () => void {
+    return this.listeners.on(kind, listener);
   }
 
   /**
@@ -133,14 +159,14 @@ export class Worker<Api extends WorkerApi> {
    * jobs back. Resolves when {@link run} has ended, at most 3 s after the grace. Calling it again with less hurries it.
    *
    * @param options.graceMs In milliseconds, 0 to 86,400,000.
-   * @default graceMs 25_000
+   * @default graceMs the worker's `graceMs`, 8_000
    * @throws `invalidArgument` for a grace out of bounds. Errors of the run are thrown by `run` alone.
    * @example
-   * // An orchestrator that kills after 10 s: with `handleSignals: false`,
-   * process.once("SIGTERM", () => void worker.stop({ graceMs: 6_000 }));
+   * // An orchestrator that kills after 30 s:
+   * process.once("SIGTERM", () => void worker.stop({ graceMs: 25_000 }));
    */
-  async stop({ graceMs = GRACE_DEFAULT_MS }: StopOptions = {}): Promise<void> {
-    checkInteger("graceMs", graceMs, 0, DAY_MS);
+  async stop({ graceMs }: StopOptions = {}): Promise<void> {
+    if (graceMs !== undefined) checkGrace(graceMs);
     // Stopped before it has begun: then it never does.
     this.running ??= Promise.resolve();
     this.loop?.stop(graceMs);
@@ -149,9 +175,28 @@ export class Worker<Api extends WorkerApi> {
   }
 
   private async work(): Promise<void> {
+    const { options, name, sessionKey, queues, host } = this;
+    const { emit } = this.listeners;
+    const transport = this.connect();
+    const loop = this.newLoop(transport);
+    this.loop = loop;
+    if (this.quietly) loop.setQuiet(true);
+    const unlisten =
+      options.handleSignals === false
+        ? () => {}
+        : host.onStopSignal((times) => (times === 1 ? loop.stop() : loop.stop(0)));
+    emit({ kind: "started", name, sessionKey, queues });
+    try {
+      await loop.run();
+    } finally {
+      unlisten();
+      await transport.close();
+    }
+  }
+
+  private connect(): Transport {
     const { options, name, sessionKey, queues } = this;
-    const emit = guarded(options.onEvent ?? printEvent);
-    const transport = connect({
+    return connect({
       url: options.url,
       token: options.token,
       api: options.api,
@@ -163,58 +208,20 @@ export class Worker<Api extends WorkerApi> {
       groups: [...new Set(options.groups)].sort(),
       ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     });
-    this.loop = new Loop({
-      clock: systemClock,
-      transport,
-      ...{ name, queues },
-      handlers: this.handlers,
-      concurrency: options.concurrency ?? 1,
-      presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
-      ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
-      output: this.output,
-      emit,
-    });
-    const unlisten =
-      options.handleSignals === false
-        ? () => {}
-        : onStopSignal((times) => this.loop?.stop(times === 1 ? GRACE_DEFAULT_MS : 0));
-    emit({ kind: "started", name, sessionKey, queues });
-    try {
-      await this.loop.run();
-    } finally {
-      unlisten();
-      await transport.close();
-    }
   }
-}
 
-function checkUrl(url: string): void {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw noUrl(url);
-  if (new URL(url).hostname.endsWith(".convex.site")) throw siteUrl(url);
-}
-
-function checkOffer({ labels = [], groups = [], maxCost }: WorkerOptions<any>): void {
-  checkLength("The labels of a worker", labels, 0, OFFERED_LABELS_MAX);
-  for (const label of labels) checkLabel("A label of a worker", label);
-  checkLength("The groups of a worker", groups, 0, CLAIM_GROUPS_MAX);
-  for (const group of groups) checkLabel("A group of a worker", group);
-  if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
-}
-
-function checkOutput(given: OutputOptions): Required<OutputOptions> {
-  const output = { ...OUTPUT_DEFAULT, ...given };
-  checkInteger("output.flushChars", output.flushChars, 0, FLUSH_CHARS_MAX);
-  checkInteger("output.flushMs", output.flushMs, 0, FLUSH_MS_MAX);
-  return output;
-}
-
-/** A listener that throws must not bring down the work it listens to. */
-function guarded(listener: (event: WorkerEvent) => void): (event: WorkerEvent) => void {
-  return (event) => {
-    try {
-      listener(event);
-    } catch (error) {
-      console.error("[conveyor] onEvent threw:", error);
-    }
-  };
+  private newLoop(transport: Transport): Loop {
+    const { options, name, queues, handlers, output } = this;
+    const { maxCost, stopAfter, graceMs } = options;
+    return new Loop({
+      ...{ clock: systemClock, transport, name, queues, handlers, output },
+      concurrency: this.slots,
+      presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
+      statusMs: options.statusMs ?? STATUS_DEFAULT_MS,
+      ...(maxCost === undefined ? {} : { maxCost }),
+      ...(stopAfter === undefined ? {} : { stopAfter }),
+      ...(graceMs === undefined ? {} : { graceMs }),
+      emit: this.listeners.emit,
+    });
+  }
 }

@@ -1,6 +1,6 @@
 /** The program outside: the official worker, as an app would run it. Prints a line of JSON for all that happens. */
 import { anyApi } from "convex/server";
-import { Worker, type WorkerEvent } from "../../src/worker/index.js";
+import { Worker, type WorkerEvent } from "../../src/worker/index.node.js";
 import { turnOf } from "./app/payload.js";
 import { take, type Attempt } from "./app/turns.js";
 
@@ -30,6 +30,7 @@ try {
     token: env["CONVEYOR_TOKEN"]!,
     api: anyApi[isOfSecond ? "second" : "work"] as any,
     ...options,
+    statusMs: 0,
     onEvent: (event: WorkerEvent) => say(event),
     handlers: Object.fromEntries(
       given.queues.map((queue) => [queue, isOfSecond ? workOfSecond : work]),

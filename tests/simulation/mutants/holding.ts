@@ -131,8 +131,8 @@ export const HOLDING: readonly Mutant[] = [
     name: "a worker that stops leaves its jobs lying",
     replace: [
       {
-        file: "worker/loop.ts",
-        text: `return this.phase === "stopping" && !this.isBusy();`,
+        file: "worker/stopping.ts",
+        text: `return this.phase === "stopping" && !this.deps.isBusy();`,
         by: `return this.phase === "stopping";`,
       },
     ],

@@ -1,0 +1,105 @@
+/**
+ * The handlers of claimed attempts: it begins them, and passes each outcome on once the rest of its attempt's reports is
+ * recorded. One job never has two handlers here (`beside.ts`). It makes no calls.
+ */
+import type { Outcome } from "../shared/index.js";
+import { describe, type Attempt, type Attempts } from "./attempts.js";
+import { Beside } from "./beside.js";
+import type { Clock } from "./clock.js";
+import { handlerMissing } from "./errors.js";
+import type { WorkerEvent } from "./events.js";
+import { jobOf } from "./job.js";
+import type { Outbox } from "./outbox.js";
+import { outcomeOfStopped, saidOf } from "./outcome.js";
+import type { Reports } from "./reports.js";
+import { runHandler, type HandlerEnd } from "./runner.js";
+import type { Handler } from "./types.js";
+
+export interface ExecutionDeps {
+  clock: Clock;
+  attempts: Attempts;
+  reports: Reports;
+  outbox: Outbox;
+  handlers: ReadonlyMap<string, Handler>;
+  emit: (event: WorkerEvent) => void;
+  /** Whether handlers may still begin. */
+  mayBegin: () => boolean;
+  /** A job of a queue without a handler came. */
+  unserved: (error: Error) => void;
+  /** An outcome is to be recorded. */
+  reported: () => void;
+}
+
+export class Execution {
+  private readonly beside: Beside;
+  /** Attempts that have ended, with last reports still on their way. */
+  ending = 0;
+
+  constructor(private readonly deps: ExecutionDeps) {
+    this.beside = new Beside(deps.clock);
+  }
+
+  begin(attempt: Attempt): void {
+    const { handlers, reports, emit } = this.deps;
+    const { queue, id } = attempt.job;
+    const handler = handlers.get(queue);
+    if (handler === undefined) {
+      // A mistake: the deployment hands out only jobs of the requested queues. Another worker must do it.
+      this.conclude(attempt, { kind: "released" });
+      return this.deps.unserved(handlerMissing(queue, [...handlers.keys()]));
+    }
+    // It came with the answer to a claim that was on its way when the stop began.
+    if (!this.deps.mayBegin()) return this.conclude(attempt, { kind: "released" });
+    // Canceled before it had begun: then it never does.
+    if (attempt.reason === "canceled") return this.conclude(attempt, { kind: "canceled" });
+    // Its last attempt was lost, and that handler goes on after its signal.
+    if (this.beside.has(id)) return void this.beginAfter(attempt);
+    const end = this.beside.run(id, runHandler(handler, jobOf(attempt, { reports, emit })));
+    void end.then((one) => this.ended(attempt, one));
+  }
+
+  /** Ends an attempt's part: the rest of its reports goes first, then its outcome. */
+  conclude(attempt: Attempt, outcome: Outcome): void {
+    this.deps.attempts.finish(attempt);
+    const rest = this.deps.reports.flush(attempt);
+    if (rest === null) return this.report(attempt, outcome);
+    this.ending += 1;
+    void rest.then(() => {
+      this.ending -= 1;
+      this.report(attempt, outcome);
+    });
+  }
+
+  private async beginAfter(attempt: Attempt): Promise<void> {
+    await this.beside.wait(attempt.job.id);
+    if (attempt.state === "lost") return this.deps.attempts.drop(attempt);
+    if (attempt.state !== "running") return;
+    if (this.beside.has(attempt.job.id)) this.conclude(attempt, { kind: "released" });
+    else this.begin(attempt);
+  }
+
+  private ended(attempt: Attempt, end: HandlerEnd): void {
+    const { outcome: returned, refused } = end;
+    const { emit, clock, attempts } = this.deps;
+    const about = describe(attempt);
+    if (attempt.state !== "running") {
+      emit({ kind: "resultDropped", outcome: returned.kind, ...about });
+      if (attempt.state === "lost") attempts.drop(attempt);
+      return;
+    }
+    const ms = clock.now() - attempt.startedAt;
+    const outcome = outcomeOfStopped(attempt, end);
+    const said = outcome.kind === "failed" ? saidOf(outcome) : {};
+    const event: WorkerEvent = { kind: "finished", outcome: outcome.kind, ms, ...said, ...about };
+    if ("thrown" in end) Object.defineProperty(event, "thrown", { value: end.thrown });
+    emit(event);
+    if (refused !== undefined) emit({ kind: "resultRefused", error: refused, ...about });
+    this.conclude(attempt, outcome);
+  }
+
+  private report({ job: { id, queue, attempt }, continued }: Attempt, outcome: Outcome): void {
+    const following = outcome.kind === "succeeded" && continued.length > 0 ? { continued } : {};
+    this.deps.outbox.put({ id, attempt, queue, outcome, ...following });
+    this.deps.reported();
+  }
+}

@@ -1,0 +1,143 @@
+/** The parts of a worker's loop, made and connected. Nothing here decides anything. */
+import { Asking } from "./asking.js";
+import { Attempts } from "./attempts.js";
+import { Calls } from "./calls.js";
+import { Cancellations } from "./cancellations.js";
+import type { Clock } from "./clock.js";
+import { messageOf, type Failure } from "./errors.js";
+import type { CallName, WorkerEvent } from "./events.js";
+import { Execution } from "./execution.js";
+import { Following } from "./following.js";
+import { Heart } from "./heart.js";
+import type { OutputOptions, StopAfter } from "./options.js";
+import { Outbox } from "./outbox.js";
+import { outcomeOfAbandoned } from "./outcome.js";
+import { Recording } from "./recording.js";
+import { Reports } from "./reports.js";
+import { Status } from "./status.js";
+import { Lifetime } from "./stopAfter.js";
+import { Stopping } from "./stopping.js";
+import type { Transport } from "./transport.js";
+import type { Handler } from "./types.js";
+import { Waker } from "./waker.js";
+
+export interface LoopOptions {
+  clock: Clock;
+  /** Of the worker: a job that it has failed it leaves to other workers for a while. */
+  name: string;
+  /** The queues that it serves, of its handlers'. */
+  queues: readonly string[];
+  transport: Transport;
+  handlers: ReadonlyMap<string, Handler>;
+  /** At the start: it may change. */
+  concurrency: number;
+  presenceMs: number;
+  /** The budget of its jobs' costs; absent, there is none. */
+  maxCost?: number;
+  output: Required<OutputOptions>;
+  /** The end by itself. */
+  stopAfter?: StopAfter;
+  /** The grace of a stop that names none. */
+  graceMs?: number;
+  /** Between two status events; absent or 0, there are none. */
+  statusMs?: number;
+  emit: (event: WorkerEvent) => void;
+}
+
+/** The loop, as its parts know it. */
+export interface LoopSide {
+  /** A slot or a lease has come free, or was taken. */
+  changed: () => void;
+  isBusy: () => boolean;
+  slots: () => number;
+  isQuiet: () => boolean;
+  stop: () => void;
+  failed: (call: CallName, failure: Failure) => void;
+  sideCallFailed: (call: CallName, error: unknown) => Failure["kind"];
+  /** Nothing is waited for any more. */
+  giveUp: () => void;
+  gaveUp: Promise<void>;
+}
+
+export interface Parts {
+  waker: Waker;
+  outbox: Outbox;
+  asking: Asking;
+  following: Following;
+  calls: Calls;
+  attempts: Attempts;
+  heart: Heart;
+  recording: Recording;
+  reports: Reports;
+  cancellations: Cancellations;
+  execution: Execution;
+  stopping: Stopping;
+  status: Status;
+  lifetime: Lifetime;
+}
+
+export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
+  const { clock, transport, presenceMs, output, name, maxCost, emit: tell } = options;
+  const emit = (event: WorkerEvent): void => {
+    if (event.kind === "recorded") status.recorded();
+    tell(event);
+  };
+  const waker = new Waker(clock);
+  const outbox = new Outbox(clock);
+  const asking = new Asking(clock, options.queues, name);
+  const following = new Following({
+    ...{ transport, asking, maxCost },
+    told: () => waker.wake(),
+    failed: (error) => void loop.sideCallFailed("hasWork", error),
+  });
+  const calls = new Calls({ clock, emit, gaveUp: loop.gaveUp });
+  const attempts = new Attempts({
+    ...{ clock, emit, changed: loop.changed },
+    abandoned: (attempt) => execution.conclude(attempt, outcomeOfAbandoned(attempt)),
+  });
+  const heart = new Heart({
+    ...{ clock, transport, attempts, presenceMs },
+    isCalling: () => calls.isCalling,
+    hearsCancellations: () => cancellations.isLive,
+    failed: (error) => void loop.sideCallFailed("heartbeat", error),
+  });
+  const recording = new Recording({
+    ...{ attempts, outbox, transport, emit },
+    failed: (error) => void loop.sideCallFailed("complete", error),
+  });
+  const reports = new Reports({
+    ...{ clock, transport, attempts, output, emit },
+    failed: (error) => loop.sideCallFailed("report", error),
+  });
+  const cancellations = new Cancellations({
+    ...{ clock, transport, attempts },
+    failed: (error) =>
+      emit({ kind: "callRejected", call: "cancellations", error: messageOf(error) }),
+  });
+  const execution: Execution = new Execution({
+    ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers },
+    mayBegin: () => stopping.phase === "working",
+    unserved: (error) => loop.failed("claim", { kind: "unserved", error }),
+    reported: () => waker.wake(),
+  });
+  const stopping: Stopping = new Stopping({
+    ...{ clock, isBusy: loop.isBusy },
+    graceOver: () => {
+      for (const attempt of attempts.running()) {
+        attempts.stop(attempt);
+        execution.conclude(attempt, { kind: "released" });
+      }
+      attempts.dropLost();
+    },
+    over: loop.giveUp,
+  });
+  const status: Status = new Status({
+    ...{ clock, name, attempts, slots: loop.slots, isQuiet: loop.isQuiet, emit: tell },
+    statusMs: options.statusMs ?? 0,
+  });
+  const lifetime = new Lifetime({ clock, limits: options.stopAfter ?? {}, stop: loop.stop });
+  return {
+    ...{ waker, outbox, asking, following, calls, attempts, heart, recording, reports },
+    ...{ cancellations, execution, stopping, status, lifetime },
+  };
+}
