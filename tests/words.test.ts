@@ -17,7 +17,7 @@ const AREAS: Record<string, RegExp> = {
   "worker and client": /^src\/.*\.tsx?$/,
   "local backend": /^local\/.*\.tsx?$/,
   tests: /^tests\/.*\.tsx?$/,
-  "bench and example": /^(bench|example|scripts)\/.*\.tsx?$/,
+  "bench, example, clients": /^(bench|example|scripts|clients)\/.*\.tsx?$/,
   documents: /\.md$/,
 };
 

@@ -48,12 +48,12 @@ class Deployment:
     threads: Starter
     module: str
     token: str
-    session: str
+    session_key: str
     name: str
     offer: Offer
     max_cost: Optional[int] = None
-    #: The session's row, as claims are answered: reports name it, so that they need not search for it.
-    row: Optional[Json] = None
+    #: The session's id, as claims are answered: reports name it, so that they need not search for it.
+    session: Optional[Json] = None
 
     async def hello(self) -> Json:
         return await self._watch({"kind": "hello", "queues": self.offer.queues})
@@ -63,7 +63,7 @@ class Deployment:
         return bool(await self._watch({"kind": "hasWork", **self.offer.args(), **budget}))
 
     async def cancellations(self) -> list[Json]:
-        return await self._watch({"kind": "cancellations", "session": self.session})
+        return await self._watch({"kind": "cancellations", "sessionKey": self.session_key})
 
     async def claim(self, n: int, claim: Json) -> Json:
         args = {"name": self.name, "n": n, **self.offer.args(), **claim}
@@ -84,18 +84,18 @@ class Deployment:
         return answer["answers"]
 
     async def report(self, said: Json) -> list[Json]:
-        return (await self._call("mutation", "report", {**(self.row or {}), **said}))["answers"]
+        return (await self._call("mutation", "report", {**(self.session or {}), **said}))["answers"]
 
     def _noted(self, reply: Json) -> Json:
-        if "holder" in reply:
-            self.row = {"holder": reply["holder"]}
+        if "session" in reply:
+            self.session = {"session": reply["session"]}
         return reply
 
     async def _watch(self, call: Json) -> Any:
         return await self._send("query", "watch", {"token": self.token, "call": call}, CALL_TIMEOUT_S)
 
     async def _call(self, kind: str, name: str, args: Json, timeout_s: float = CALL_TIMEOUT_S) -> Any:
-        return await self._send(kind, name, {"token": self.token, "session": self.session, **args}, timeout_s)
+        return await self._send(kind, name, {"token": self.token, "sessionKey": self.session_key, **args}, timeout_s)
 
     async def _send(self, kind: str, name: str, args: Json, timeout_s: float) -> Any:
         path = f"{self.module}:{name}"

@@ -104,7 +104,7 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"[-NAME_MAX_LENGTH:]
         check(1 <= len(self.name) <= NAME_MAX_LENGTH, "name", "is 1 to 64 characters")
         #: Tells this run from an earlier one under the same name.
-        self.session = str(uuid.uuid4())
+        self.session_key = str(uuid.uuid4())
         self._handlers = handlers_by_queue(queues, handler)
         # One order for a whole fleet: then its questions share an answer.
         self._offer = Offer(sorted(set(queues)), sorted(set(labels)), sorted(set(groups)))
@@ -145,7 +145,7 @@ class Worker:
         calls, handlers, async_handlers = Threads("conveyor-call"), Threads("conveyor-handler"), HandlerLoop()
         wire = Http(self._url)
         deployment = Deployment(
-            wire, calls, self._module, self._token, self.session, self.name, self._offer, self._max_cost
+            wire, calls, self._module, self._token, self.session_key, self.name, self._offer, self._max_cost
         )
         loop = Loop(
             LoopOptions(
@@ -162,7 +162,7 @@ class Worker:
             if self._was_stopped:
                 return  # Stopped before it has begun: then it never does.
         unlisten = self._listen(loop)
-        self._emit({"kind": "started", "name": self.name, "session": self.session, "queues": self._offer.queues})
+        self._emit({"kind": "started", "name": self.name, "sessionKey": self.session_key, "queues": self._offer.queues})
         try:
             await loop.run()
         finally:

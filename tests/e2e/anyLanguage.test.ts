@@ -1,0 +1,78 @@
+/**
+ * Workers of any language: the Python worker, and the conformance script on it, on the Node worker and on the local
+ * backend.
+ */
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Check } from "../../clients/conformance/messages.js";
+import { checkServer } from "../../clients/conformance/serverChecks.js";
+import { checkWorker } from "../../clients/conformance/workerChecks.js";
+import { hasPython, pythonClient, pythonEnv } from "../support/python.js";
+import { startApp, type TestApp } from "../support/testApp.js";
+
+const NODE = ["--import", "tsx", "clients/conformance/nodeWorker.ts"];
+const NAIVE = "clients/conformance/naiveWorker.js";
+const broken = (checks: readonly Check[]) => checks.filter(({ isKept }) => !isKept);
+
+describe.skipIf(!hasPython)("the Python worker", () => {
+  test("passes its own tests, with the standard library alone", () => {
+    const unittest = ["-W", "error", "-m", "unittest", "discover", "-s", "tests", "-t", "."];
+    const run = spawnSync("python3", unittest, {
+      cwd: pythonClient,
+      env: { ...process.env, ...pythonEnv },
+      encoding: "utf8",
+    });
+    expect(run.stderr).toMatch(/^Ran (3[5-9]|[4-9]\d) tests[\s\S]*^OK$/m);
+  });
+
+  test("keeps every rule of the protocol, whatever replies are lost, calls refused and leases ended", async () => {
+    const args = ["clients/python/conformance_worker.py"];
+    const checks = await checkWorker({ command: "python3", args, env: pythonEnv, isQuiet: true });
+    expect(broken(checks)).toEqual([]);
+    expect(checks.length).toBeGreaterThan(12);
+  });
+});
+
+describe("the conformance script", () => {
+  test("finds that the Node worker keeps every rule, and which rules a naive worker breaks", async () => {
+    const command = process.execPath;
+    const [node, naive] = await Promise.all([
+      checkWorker({ command, args: NODE, isQuiet: true }),
+      checkWorker({ command, args: [NAIVE], isQuiet: true, limitMs: 5_000 }),
+    ]);
+    expect(broken(node)).toEqual([]);
+    const found = broken(naive).map(({ rule, detail }) => `${rule}: ${detail}`);
+    for (const rule of [
+      "each job has its outcome",
+      "a claim without a reply is repeated by its number",
+      "an error for good says so",
+      "the session says goodbye",
+      "an unknown token ends the process",
+      "was not renewed within its 1200 ms",
+    ]) {
+      expect(found).toContainEqual(expect.stringContaining(rule));
+    }
+  });
+
+  describe("on the local backend", () => {
+    let app: TestApp;
+    beforeAll(async () => {
+      app = await startApp();
+    });
+    afterAll(() => app?.close());
+
+    test("finds that each of a worker's calls is answered as the protocol says", async () => {
+      const checks = await checkServer({
+        url: app.url,
+        token: await app.token(),
+        module: "work",
+        queue: "races",
+        enqueue: "races:enqueue",
+        payload: { n: 12 },
+        result: { square: 144 },
+      });
+      expect(broken(checks)).toEqual([]);
+      expect(checks.length).toBeGreaterThan(16);
+    });
+  });
+});

@@ -1,0 +1,23 @@
+/** Python, for the tests of its worker: a machine without it skips them and says so, and CI fails. */
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { root } from "./paths.js";
+
+const { status, stdout } = spawnSync(
+  "python3",
+  ["-c", "import sys; print(sys.version_info >= (3, 10))"],
+  { encoding: "utf8" },
+);
+
+export const hasPython = status === 0 && stdout.trim() === "True";
+
+export const pythonClient = path.join(root, "clients/python");
+
+/** The package without an installation. */
+export const pythonEnv = { PYTHONPATH: pythonClient, PYTHONDONTWRITEBYTECODE: "1" };
+
+if (!hasPython) {
+  const why = "python3 of 3.10 or later is not here: the tests of the Python worker are skipped.";
+  if (process.env["CI"]) throw new Error(why);
+  console.warn(why);
+}
