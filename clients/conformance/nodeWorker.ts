@@ -1,12 +1,6 @@
 /** The worker of the conformance script, in Node: its configuration comes from the environment, its tasks with each job. */
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  NonRetryableError,
-  Worker,
-  type Handler,
-  type Job,
-  type WorkerApi,
-} from "convex-conveyor/worker";
+import { NonRetryableError, Worker, type Job, type WorkerApi } from "convex-conveyor/worker";
 import { anyApi } from "convex/server";
 
 const { CONVEX_URL, CONVEYOR_TOKEN, CONVEYOR_MODULE, CONVEYOR_QUEUE, CONVEYOR_CONCURRENCY } =
