@@ -16,6 +16,7 @@ import {
   PARALLELISM_DEFAULT,
   PLACES_BY_CLASS,
   LANE_WIDTH,
+  next,
   PROCESS_WIDTH,
   PROCESSES_BY_CLASS,
   PUSH_TIMEOUT_DEFAULT_MS,
@@ -63,6 +64,11 @@ const HAZARDS = [
   ...["D31a", "D31b", "D31c"],
   ...these("D", 32, 33, 34),
   ...these("P", ...range(1, 30)),
+];
+
+const PROCESS_STATES = ["free", "open", "receiving"] as const;
+const PROCESS_EVENTS = [
+  ...(["start", "startLast", "handOver", "close", "closeInVain", "lose"] as const),
 ];
 
 /** Parts that are missing, by the names that `tests/requirements/features.md` explains. */
@@ -278,6 +284,21 @@ describe("src/component/README.md", () => {
     const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:/]+)`/g)].map(([, n]) => n!));
     expect([...named].sort()).toEqual(mutations().sort());
   });
+});
+
+test("docs/internals/architecture.md draws the main loop as its table is", () => {
+  const text = readFileSync(path.join(root, "docs/internals/architecture.md"), "utf8");
+  const drawing = text.slice(text.indexOf("## The main loop"), text.indexOf("## The invariants"));
+  const drawn = [...drawing.matchAll(/^ {4}(\w+) --> (\w+): (\w+) \(/gm)].map(([, ...edge]) =>
+    edge.join(" "),
+  );
+  const edges = PROCESS_STATES.flatMap((from) =>
+    PROCESS_EVENTS.flatMap((event) => {
+      const step = next(from, event);
+      return step === null ? [] : [`${from} ${step.to} ${event}`];
+    }),
+  );
+  expect(drawn.sort()).toEqual(edges.sort());
 });
 
 test("docs/internals/architecture.md has a step for every file of the component", () => {

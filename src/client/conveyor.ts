@@ -22,7 +22,7 @@ import { inlineAction, type InlineAction } from "./inline.js";
 import type { Builders } from "./madeHandlers.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
-import { overviewsOf } from "./overviews.js";
+import { mainLoopOf, overviewsOf } from "./overviews.js";
 import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
 import { Queue } from "./queue.js";
@@ -260,12 +260,12 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * });
    */
   dashboardApi(options: DashboardApiOptions<DataModel>): DashboardFunctions {
-    return dashboardFunctions(this.component, options);
+    return dashboardFunctions(this.component, options, this.options);
   }
 
   /**
    * An HTTP action for Prometheus, and for other readers of its format: jobs by status, jobs enqueued and ended, how
-   * long jobs waited and ran, the oldest job that waits, and workers. Counts only grow, ten to 80 seconds behind; each
+   * long jobs waited and ran, the oldest job that waits, workers, lanes and places. Counts only grow, ten to 80 seconds behind; each
    * reading costs a query per queue.
    *
    * @param options.authorize Asked before anything is read; see {@link MetricsOptions}.
@@ -281,7 +281,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * export default http;
    */
   metrics(options: MetricsOptions): PublicHttpAction {
-    return metricsAction(this.component, options);
+    return metricsAction(this.component, options, this.options);
   }
 
   /**
@@ -342,9 +342,9 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    *
    * @param options.after The name behind which to go on, where there were `more`.
    * @param options.limit How many, 1 to 100.
-   * @param options.mainLoop Adds the main loop: whether it runs, the processes that there are and until when, the
-   * places that are used and left, the queues that wait. The subscription then also reruns when a process starts or
-   * ends.
+   * @param options.mainLoop Adds the main loop: whether it runs, waits for places, or has stalled; its processes and
+   * lanes; the places that are used and left, also by queue; the queues that wait. The subscription then also reruns with
+   * each call of a lane.
    * @default limit 100, mainLoop false
    * @returns The queues, and whether there are more: also where the jobs of these are so large that one query reads no more.
    * @throws `invalidArgument` for a limit out of bounds, `componentNotMounted`.
@@ -364,9 +364,7 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     const { queues, more: isCut } = await overviewsOf(ctx, this.component, names);
     const more = isMore || isCut;
     if (!mainLoop) return { queues, more };
-    const share = this.options.schedulerShare;
-    const args = share === undefined ? {} : { share };
-    return { queues, more, mainLoop: await ctx.runQuery(observe.mainLoop, args) };
+    return { queues, more, mainLoop: await mainLoopOf(ctx, this.component, this.options) };
   }
 
   /**

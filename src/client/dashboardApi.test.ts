@@ -110,6 +110,14 @@ const QUERIES: [Name, Case][] = [
     },
   ],
   [
+    "mainLoop",
+    {
+      args: () => ({}),
+      asks: () => ({ kind: "mainLoop" }),
+      answers: { status: "idle", places: { used: 0, left: 56 }, queues: [] },
+    },
+  ],
+  [
     "events",
     {
       args: () => ({ queue, limit: 5 }),

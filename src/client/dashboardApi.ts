@@ -29,11 +29,12 @@ import type { AuthorizeCtx } from "./types.js";
 export function dashboardFunctions<DataModel extends GenericDataModel>(
   component: ComponentApi,
   given: DashboardApiOptions<DataModel>,
+  mount: { schedulerShare?: number } = {},
 ): DashboardFunctions {
   // Untyped code may leave out anything, also all of it: then every call is refused.
   const options: GivenOptions = given;
   const readers: Record<string, Reader<any>> = {
-    ...viewReaders(component, options),
+    ...viewReaders(component, options, mount),
     ...jobReaders(component, options),
   };
   const writers: Record<string, Writer<any>> = writersOf(component);

@@ -2,6 +2,7 @@
 import {
   OVERVIEW_QUEUES_MAX,
   QUEUES_LISTED_MAX,
+  type MainLoop,
   type QueueActionKind,
   type ShownQueue,
   type WorkerStatus,
@@ -10,14 +11,15 @@ import type { ComponentApi } from "./componentApi.js";
 import { allowedOf, seesQueue, type GivenOptions } from "./dashboardLeave.js";
 import type { Reader } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
-import { overviewsOf } from "./overviews.js";
+import { mainLoopOf, overviewsOf } from "./overviews.js";
 import type { AuthorizeCtx } from "./types.js";
 
-type ViewKind = "overview" | "queue" | "stats" | "workers" | "events";
+type ViewKind = "overview" | "mainLoop" | "queue" | "stats" | "workers" | "events";
 
 export function viewReaders(
   component: ComponentApi,
   options: GivenOptions,
+  mount: { schedulerShare?: number },
 ): { [Kind in ViewKind]: Reader<Kind> } {
   return {
     overview: async (ctx) => {
@@ -31,6 +33,12 @@ export function viewReaders(
       for (const one of found.queues)
         queues.push({ ...one, may: await mayOf(options, ctx, one.state.name) });
       return { queues, more: all.more || found.more || names.length < seen.length };
+    },
+
+    mainLoop: async (ctx, { queue }) => {
+      const sees = async (name: string) =>
+        queue === undefined ? await seesQueue(options, ctx, name) : name === queue;
+      return await seenOf(await mainLoopOf(ctx, component, mount), sees);
     },
 
     queue: async (ctx, { queue }) => {
@@ -49,6 +57,24 @@ export function viewReaders(
     events: async (ctx, { kind: _, ...args }) =>
       await callComponent(() => ctx.runQuery(component.operate.events, args)),
   };
+}
+
+/** The main loop, which all queues share, with the names of the queues that the caller may see and no others. */
+async function seenOf(
+  { queues, waiting, next, ...rest }: MainLoop,
+  sees: (queue: string) => Promise<boolean>,
+): Promise<MainLoop> {
+  const seen = new Set<string>();
+  const names = new Set([...queues.map(({ queue }) => queue), ...waiting]);
+  if (next?.queue !== undefined) names.add(next.queue);
+  for (const name of names) if (await sees(name)) seen.add(name);
+  const { queue: of, ...timer } = next ?? {};
+  return {
+    ...rest,
+    ...(next === undefined ? {} : { next: of === undefined || seen.has(of) ? next : timer }),
+    queues: queues.filter(({ queue }) => seen.has(queue)),
+    waiting: waiting.filter((queue) => seen.has(queue)),
+  } as MainLoop;
 }
 
 /** The changes that the caller may make to a queue; to many of its jobs, whichever are meant. */

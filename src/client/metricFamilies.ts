@@ -5,6 +5,7 @@ import {
   FINISHED_STATUSES,
   STATUSES,
   type Family,
+  type MainLoop,
   type MetricHistogram,
   type Metrics,
   type MetricSample,
@@ -20,8 +21,11 @@ const BOUNDS = Array.from({ length: BUCKETS - 1 }, (_, i) => bucketBounds(i).max
 const LIGHTS = { green: 0, yellow: 1, red: 2 };
 
 export function familiesOf(
-  queues: readonly Measured[],
-  workers: readonly WorkerStatus[],
+  {
+    queues,
+    workers,
+    mainLoop,
+  }: { queues: readonly Measured[]; workers: readonly WorkerStatus[]; mainLoop: MainLoop },
   now: number,
 ): Family[] {
   const each = (sample: (of: Measured) => number): MetricSample[] =>
@@ -76,6 +80,23 @@ export function familiesOf(
       each((one) => LIGHTS[one.gauge.health.light]),
     ),
     gauge("workers", "Workers that are alive, and lanes of Convex itself.", livingOf(workers)),
+    ...mainLoopFamilies(mainLoop),
+  ];
+}
+
+function mainLoopFamilies({ places, lanes, waiting, status }: MainLoop): Family[] {
+  return [
+    gauge("places", "Jobs that may run inside Convex at once, of all queues.", [
+      { labels: { state: "used" }, value: places.used },
+      { labels: { state: "left" }, value: places.left },
+    ]),
+    gauge("lanes_awake", "Lanes that are awake, up to 512.", [{ value: lanes.awake }]),
+    gauge("queues_waiting", "Queues that wait for a slot or a place, up to 100.", [
+      { value: waiting.length },
+    ]),
+    gauge("main_loop_stalled", "1 while a process has ended without a word.", [
+      { value: Number(status === "stalled") },
+    ]),
   ];
 }
 

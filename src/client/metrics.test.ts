@@ -130,6 +130,10 @@ describe("metrics", () => {
       "conveyor_queue_draining GAUGE",
       "conveyor_queue_health GAUGE",
       "conveyor_workers GAUGE",
+      "conveyor_places GAUGE",
+      "conveyor_lanes_awake GAUGE",
+      "conveyor_queues_waiting GAUGE",
+      "conveyor_main_loop_stalled GAUGE",
     ]);
     expect(families.filter(({ help }) => help === "")).toEqual([]);
   });
@@ -157,6 +161,14 @@ describe("metrics", () => {
     const { tiles: age } = await read(t, "conveyor_oldest_pending_age_seconds");
     expect(Number(age)).toBeGreaterThanOrEqual(0);
     expect(Number(age)).toBeLessThan(60);
+  });
+
+  test("say how many places inside Convex are used and left, by the mount's share, and that no lane is awake", async () => {
+    const t = await newApp(open);
+    expect(await read(t, "conveyor_places")).toEqual({ used: "0", left: "56" });
+    expect(await read(t, "conveyor_lanes_awake")).toEqual({ "": "0" });
+    expect(await read(t, "conveyor_queues_waiting")).toEqual({ "": "0" });
+    expect(await read(t, "conveyor_main_loop_stalled")).toEqual({ "": "0" });
   });
 
   test("have nothing of jobs' contents, nor of their names", async () => {

@@ -7,6 +7,7 @@ import { expose, EXPOSITION_TYPE, QUEUES_LISTED_MAX } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { familiesOf, type Measured } from "./metricFamilies.js";
 import { callComponent } from "./mounted.js";
+import { mainLoopOf } from "./overviews.js";
 import type { RunsQueries } from "./types.js";
 
 /** The options of {@link Conveyor.metrics}. */
@@ -27,13 +28,18 @@ export interface MetricsOptions {
 const AT_ONCE = 8;
 
 /** Builds the action of {@link Conveyor.metrics}. */
-export function metricsAction(component: ComponentApi, options: MetricsOptions): PublicHttpAction {
+export function metricsAction(
+  component: ComponentApi,
+  options: MetricsOptions,
+  mount: { schedulerShare?: number } = {},
+): PublicHttpAction {
   const given: Partial<MetricsOptions> | undefined = options;
   return httpActionGeneric(async (ctx, request) => {
     if (!(await isAllowed(given?.authorize, ctx, request))) return refused();
     const queues = await measureAll(component, ctx);
     const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
-    const text = expose(familiesOf(queues, workers, Date.now()));
+    const mainLoop = await mainLoopOf(ctx, component, mount);
+    const text = expose(familiesOf({ queues, workers, mainLoop }, Date.now()));
     return new Response(text, {
       headers: { "content-type": EXPOSITION_TYPE, "cache-control": "no-store" },
     });

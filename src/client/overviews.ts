@@ -1,6 +1,7 @@
-/** Queues at a glance: each is read by itself, and all of them together fit into the query that asks. */
-import { OVERVIEW_BYTES_MAX, type QueueOverview } from "../shared/index.js";
+/** Queues and the main loop at a glance: each is read by itself, and all of them together fit into the query that asks. */
+import { OVERVIEW_BYTES_MAX, type MainLoop, type QueueOverview } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
+import { callComponent } from "./mounted.js";
 import type { RunsQueries } from "./types.js";
 
 /** A query or a mutation; an action has no transaction, and no bound. */
@@ -25,6 +26,16 @@ export async function overviewsOf(
     if (found !== null) queues.push(found);
   }
   return { queues, more: false };
+}
+
+/** The main loop of the mount, with the share of the scheduler that the app has given it. */
+export async function mainLoopOf(
+  ctx: RunsQueries,
+  component: ComponentApi,
+  { schedulerShare: share }: { schedulerShare?: number },
+): Promise<MainLoop> {
+  const args = share === undefined ? {} : { share };
+  return await callComponent(() => ctx.runQuery(component.observe.mainLoop, args));
 }
 
 async function readsNoMore(ctx: RunsQueries & Measured): Promise<boolean> {

@@ -14,7 +14,7 @@ import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readLine } from "../component/claim/lines.test.js";
 import { register, settle } from "../test.js";
-import { Conveyor, type ComponentApi } from "./index.js";
+import { Conveyor, type ComponentApi, type MainLoop } from "./index.js";
 
 const advance = (ms: number) => vi.advanceTimersByTime(ms);
 
@@ -22,6 +22,13 @@ const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
 );
 const functions: Record<string, any> = anyApi["app"] as never;
+
+interface Asks {
+  runQuery: (of: any, args: object) => Promise<MainLoop>;
+}
+/** The work of an action while its job runs, besides its own. */
+const during: { square: (ctx: Asks) => Promise<void> } = { square: async () => undefined };
+afterEach(() => void (during.square = async () => undefined));
 
 const sums = conveyor.queue("sums", { payload: v.object({ n: v.number() }), maxParallelism: 2 });
 sums.handledBy(functions["square"]);
@@ -31,8 +38,9 @@ books.handledBy({ mutation: functions["book"] });
 const app = {
   square: internalActionGeneric({
     args: { n: v.number() },
-    handler: async (_ctx, { n }) => {
+    handler: async (ctx, { n }) => {
       if (n < 0) throw new Error("No negative numbers.");
+      await during.square(ctx as Asks);
       return n * n;
     },
   }),
@@ -74,16 +82,19 @@ const app = {
   }),
 };
 
-/** The functions for callers with a permission for `sums` alone. */
+/** The functions for callers with a permission for one queue alone, and for every caller. */
 const { read: seesSums } = conveyor.dashboardApi({
   authorize: (_ctx, call) => !("queue" in call) || call.queue === "sums",
+});
+const { read: seesBooks } = conveyor.dashboardApi({
+  authorize: (_ctx, call) => !("queue" in call) || call.queue === "books",
 });
 const { read: seesAll } = conveyor.dashboardApi({ authorize: "public" });
 
 function setup() {
   const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {
     "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => ({ ...app, seesSums, seesAll }),
+    "/convex/app.ts": async () => ({ ...app, seesSums, seesBooks, seesAll }),
   });
   register(t);
   return t;
@@ -135,4 +146,28 @@ test("lanes of queues that a dashboard's caller may not see are not among its wo
   };
   expect(await lanesOf("seesAll")).toEqual(["books", "sums"]);
   expect(await lanesOf("seesSums")).toEqual(["sums"]);
+});
+
+test("the main loop has its lanes and jobs by queue while they run, without queues that the caller may not see", async () => {
+  const t = setup();
+  const shown: MainLoop[] = [];
+  const loopAs = async (ctx: Asks, whose: string, queue?: string) =>
+    await ctx.runQuery(functions[whose], { call: { kind: "mainLoop", ...(queue && { queue }) } });
+  during.square = async (ctx) => {
+    shown.push(await loopAs(ctx, "seesAll"), await loopAs(ctx, "seesBooks"));
+    await expect(loopAs(ctx, "seesBooks", "sums")).rejects.toThrow("authorize");
+  };
+  await t.mutation(functions["enqueue"], { ns: [1] });
+  await settle(t, { advance });
+  expect(shown).toEqual([
+    expect.objectContaining({
+      ...{ status: "running", generation: 1, lanes: { awake: 1, jobs: 1, more: false } },
+      queues: [{ queue: "sums", lanes: 1, jobs: 1, isWaiting: false }],
+    }),
+    expect.objectContaining({
+      ...{ status: "running", lanes: { awake: 1, jobs: 1, more: false }, queues: [] },
+    }),
+  ]);
+  const after: MainLoop = await t.query(functions["seesAll"], { call: { kind: "mainLoop" } });
+  expect(after).toMatchObject({ status: "idle", places: { used: 0, left: 56 }, queues: [] });
 });

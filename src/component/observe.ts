@@ -29,9 +29,9 @@ import * as carriedStep from "./views/payload.js";
 import * as gaugeStep from "./count/gauge.js";
 import * as listStep from "./views/list.js";
 import * as metricsStep from "./views/metrics.js";
-import { mainLoopNow } from "./push/mount.js";
 import * as overviewStep from "./views/overview.js";
 import * as positionStep from "./views/position.js";
+import { mainLoopNow } from "./views/runStatus.js";
 import * as statsStep from "./views/stats.js";
 import * as whyStep from "./views/why.js";
 
@@ -60,7 +60,10 @@ export const overview = query({
   handler: (ctx, { queue, beside }) => overviewStep.overview(ctx, queue, beside),
 });
 
-/** The main loop of the mount, with the share of the scheduler that it may take (0.5). */
+/**
+ * The main loop of the mount, with the share of the scheduler that it may take (0.5): its run status, its lanes, its
+ * places by queue, and the queues that wait.
+ */
 export const mainLoop = query({
   args: { share: v.optional(v.number()) },
   returns: vMainLoop,

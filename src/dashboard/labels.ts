@@ -3,7 +3,8 @@
  * A text with a number or a name is a function. `{time}` in a text is the place of a time that the page keeps current.
  */
 import type { AttemptStatus, Per, Percentiles, Status } from "../shared/index.js";
-import { ago, duration, numeral, rate, several, share, until } from "./words.js";
+import { SETTING_LABELS } from "./settingLabels.js";
+import { ago, countOf, duration, numeral, rate, several, share, until } from "./words.js";
 
 /** Which jobs a list or a bulk action is about. */
 export interface JobsMeant {
@@ -117,6 +118,28 @@ export const DEFAULT_LABELS = {
     latencyChart: (lastMs: number, worstMs: number) =>
       `Queue latency, p95: ${duration(lastMs)} in the latest minute with jobs, ${duration(worstMs)} at most.`,
     latencyChartEmpty: "No queue latency recorded.",
+  },
+  mainLoop: {
+    part: "main loop",
+    title: "Main loop",
+    idle: "Idle",
+    running: "Running",
+    blocked: "Waiting for places",
+    stalled: "Stalled",
+    stalledText: "A process has died. A sweep ends its attempts within half a minute.",
+    generation: (generation: number) => `generation ${numeral(generation)}`,
+    lanes: (count: number, more: boolean) =>
+      `${countOf({ count, more })} ${count === 1 ? "lane" : "lanes"} awake`,
+    places: (used: number, all: number) => `${numeral(used)} of ${numeral(all)} places used`,
+    waiting: (queues: number) => `${several(queues, "queue")} waiting`,
+    next: "next alarm {time}",
+    overdue: "alarm overdue, due {time}",
+    byQueue: "Places by queue",
+    queueLanes: (lanes: number, jobs: number) =>
+      `${several(lanes, "lane")}, ${several(jobs, "job")} running`,
+    jobsAtOnce: (jobs: number, most: number) => `${numeral(jobs)} of ${numeral(most)} jobs at once`,
+    queueWaits: "waiting for a place",
+    placesLeft: (left: number) => `${several(left, "place")} left in Convex`,
   },
   queue: {
     unknown: (queue: string) => `No queue “${queue}”`,
@@ -368,30 +391,7 @@ export const DEFAULT_LABELS = {
       `${attempts} attempts, backoff ${duration(initialMs)} × ${base}ⁿ, at most ${duration(maxMs)}`,
     jitter: (jitter: string) => `jitter ${jitter}`,
   },
-  /** By the field of `defineQueue`; the table of a queue's configuration has this order. */
-  settings: {
-    leaseMs: "Lease",
-    graceMs: "Lease grace period",
-    maxResets: "Max worker losses",
-    shards: "Shards",
-    retry: "Retries",
-    timeoutMs: "Attempt timeout",
-    expiresAfterMs: "Start deadline",
-    deadlineMs: "Finish deadline",
-    circular: "Circular",
-    restMs: "Rest between rounds",
-    retention: "Retention",
-    onComplete: "Callback",
-    onCompleteExclude: "Callback exclusions",
-    listBy: "List indexes",
-    logLevel: "Log level",
-    push: "Runs in Convex",
-    handler: "Handler",
-    maxParallelism: "Max parallelism in Convex",
-    fallbackAfterMs: "Reserved for workers",
-    handlerMissingAfterMs: "Missing handler timeout",
-    result: "Result validator",
-  },
+  settings: SETTING_LABELS,
 };
 
 function bulkDone(jobs: number, done: string, isDone: boolean): string {

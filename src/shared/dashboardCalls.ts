@@ -5,7 +5,7 @@
 import type { FunctionReference } from "convex/server";
 import { v, type Infer } from "convex/values";
 import { vListFilter, vListOrder, vPageOptions, vPer, type JobPage } from "./observing.js";
-import type { Position, QueueOverview, Stats, Why } from "./index.js";
+import type { MainLoop, Position, QueueOverview, Stats, Why } from "./index.js";
 import {
   vJobFilter,
   type BulkReply,
@@ -27,6 +27,7 @@ const page = { cursor: v.optional(v.string()), limit: v.optional(v.number()) };
 /** The operations that read. Pagination hooks put the page of a list beside it, in `paginationOpts`. */
 export const vDashboardRead = v.union(
   v.object({ kind: v.literal("overview") }),
+  v.object({ kind: v.literal("mainLoop"), queue: v.optional(v.string()) }),
   v.object({ kind: v.literal("queue"), ...queue }),
   v.object({ kind: v.literal("stats"), ...queue, per: vPer, count: v.optional(v.number()) }),
   v.object({ kind: v.literal("list"), ...queue, filter: vListFilter, order: vListOrder }),
@@ -71,6 +72,7 @@ export type DashboardChange = { changes: true; queue: string } & (
 /** A call of the dashboard, as `authorize` is asked: the operation, whether it `changes` anything, and of which queue and job. */
 export type DashboardCall =
   | { kind: "overview" | "workers"; changes: false }
+  | { kind: "mainLoop"; changes: false; queue?: string }
   | { kind: "queue" | "stats" | "list" | "events"; changes: false; queue: string }
   | { kind: "job" | "why" | "logs" | "output"; changes: false; queue: string; id: string }
   | DashboardChange;
@@ -102,6 +104,8 @@ export interface DashboardAnswers {
    * counted up to 100, and less far where there are more than ten queues.
    */
   overview: { queues: ShownQueue[]; more?: boolean };
+  /** The main loop, with the queues that the caller may see; with `queue`, that one alone. */
+  mainLoop: MainLoop;
   /** One queue; `null` for one that no code has declared. */
   queue: ShownQueue | null;
   /** The last `count` (60, at most 1,000) minutes, hours or days. */

@@ -66,6 +66,10 @@ export const OVERVIEW_COUNT_MAX = 100;
 /** Workers of each state that are read to find the workers of one queue, and jobs of all workers whose rows are read. */
 export const WORKERS_SESSIONS_READ = 256;
 export const WORKERS_JOBS_READ = 256;
+/** Lanes that are awake, as far as the main loop shows them: more than the places of class S256. */
+export const LANES_SHOWN = 512;
+/** Processes of the main loop whose scheduled functions are read: each carries up to 64 KiB of jobs in its arguments. */
+export const PROCESSES_ASKED = 32;
 /** Jobs that are counted before one: farther back, the exact number does not matter. */
 export const POSITION_MAX = 100;
 /** Workers of each state that `why` reads to find the workers that could take a job. */

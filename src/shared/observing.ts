@@ -185,14 +185,38 @@ export type QueueOverview = Infer<typeof vQueueOverview>;
 
 /** The main loop of the mount: the processes in which Convex itself runs jobs, of all queues together. */
 export const vMainLoop = v.object({
-  /** `idle`: no process runs. `waiting`: queues have jobs for which no slot or no place is left. */
-  status: v.union(v.literal("idle"), v.literal("running"), v.literal("waiting")),
+  /**
+   * `idle`: no process runs. `waiting`: queues have jobs for which no slot or no place is left. `stalled`: the scheduled
+   * function of a process has ended before the process did; a sweep frees its slot within half a minute.
+   */
+  status: v.union(
+    v.literal("idle"),
+    v.literal("running"),
+    v.literal("waiting"),
+    v.literal("stalled"),
+  ),
   /** Processes that have been started so far. */
   generation: v.number(),
+  /** The first alarm: which loop runs next, of which queue, and when. Five seconds overdue, it is dead. */
+  next: v.optional(
+    v.object({ kind: v.string(), queue: v.optional(v.string()), dueAt: v.number() }),
+  ),
   /** Processes at once, at most. */
   slots: v.number(),
   /** Jobs at once: so many may run in the processes that there are, and so many more may be given to them. */
   places: v.object({ used: v.number(), left: v.number() }),
+  /** Lanes that are awake, of all queues, and the jobs that they run. `more`: there are more than were read, 512. */
+  lanes: v.object({ awake: v.number(), jobs: v.number(), more: v.boolean() }),
+  /** Queues with lanes that are awake, or that wait for a place; the one with most jobs first. */
+  queues: v.array(
+    v.object({
+      queue: v.string(),
+      lanes: v.number(),
+      /** Jobs that its lanes run: each takes a place, unless its handler is a mutation. */
+      jobs: v.number(),
+      isWaiting: v.boolean(),
+    }),
+  ),
   /** Processes that run, the oldest first. */
   processes: v.array(
     v.object({
@@ -205,6 +229,8 @@ export const vMainLoop = v.object({
       isReceiving: v.boolean(),
       /** It runs in an action of the app. */
       isInline: v.boolean(),
+      /** Its scheduled function has ended. Of the oldest 32 processes this is known; of the rest it is false. */
+      hasEnded: v.boolean(),
       /** Jobs that it may run at once. */
       places: v.number(),
     }),

@@ -47,6 +47,8 @@ const BY: Record<string, string> = {
     "1,000 sessions of a token (`SESSIONS_MAX`), 16 of their rows",
   "observe:queues": "1,000 queues (`QUEUES_LISTED_MAX`)",
   "observe:overview": COUNTS,
+  "observe:mainLoop":
+    "512 lanes (`LANES_SHOWN`), `SESSIONS_READ_BYTES`; 32 scheduled functions (`PROCESSES_ASKED`); 100 queues",
   "observe:metrics": COUNTS,
   "observe:gauge": COUNTS,
   "observe:health": COUNTS,

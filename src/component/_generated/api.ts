@@ -135,6 +135,7 @@ import type * as views_metrics from "../views/metrics.js";
 import type * as views_overview from "../views/overview.js";
 import type * as views_payload from "../views/payload.js";
 import type * as views_position from "../views/position.js";
+import type * as views_runStatus from "../views/runStatus.js";
 import type * as views_stats from "../views/stats.js";
 import type * as views_status from "../views/status.js";
 import type * as views_statusSections from "../views/statusSections.js";
@@ -277,6 +278,7 @@ const fullApi: ApiFromModules<{
   "views/overview": typeof views_overview;
   "views/payload": typeof views_payload;
   "views/position": typeof views_position;
+  "views/runStatus": typeof views_runStatus;
   "views/stats": typeof views_stats;
   "views/status": typeof views_status;
   "views/statusSections": typeof views_statusSections;

@@ -2141,10 +2141,18 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { share?: number },
         {
-          status: "idle" | "running" | "waiting";
+          status: "idle" | "running" | "waiting" | "stalled";
           generation: number;
+          next?: { kind: string; queue?: string; dueAt: number };
           slots: number;
           places: { used: number; left: number };
+          lanes: { awake: number; jobs: number; more: boolean };
+          queues: Array<{
+            queue: string;
+            lanes: number;
+            jobs: number;
+            isWaiting: boolean;
+          }>;
           processes: Array<{
             slot: number;
             generation: number;
@@ -2152,6 +2160,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             endsAt: number;
             isReceiving: boolean;
             isInline: boolean;
+            hasEnded: boolean;
             places: number;
           }>;
           waiting: Array<string>;

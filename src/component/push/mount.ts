@@ -5,12 +5,9 @@
 import { v, type Infer } from "convex/values";
 import {
   keptSlots,
-  lifeOf,
   limitsOf,
-  OVERVIEW_QUEUES_MAX,
   placesLeft,
   PROCESS_FULL,
-  type MainLoop,
   type MountLimits,
   type MountView,
   type QueueConfig,
@@ -128,39 +125,4 @@ export async function runningProcesses(db: DatabaseReader): Promise<Process[]> {
       .withIndex("state", (q) => q.eq("state", state))
       .collect();
   return (await Promise.all([inState("open"), inState("receiving")])).flat();
-}
-
-/**
- * The main loop as people see it. Reads the rows of all processes that run or ran, the places of each, and the queues that
- * wait: as many as slots, twice, and 100.
- */
-export async function mainLoopNow(
-  db: DatabaseReader,
-  deploymentClass: string,
-  share?: number,
-): Promise<MainLoop> {
-  const limits = limitsOf(deploymentClass, share);
-  const [rows, grants, waiting] = await Promise.all([
-    db.query("processes").collect(),
-    allGrants(db),
-    db.query("waitingQueues").take(OVERVIEW_QUEUES_MAX),
-  ]);
-  const running = rows.filter(({ state }) => state !== "free");
-  const extraOf = new Map(grants.map(({ process, extra }) => [process, extra]));
-  const processes = running
-    .map(({ _id, number: slot, generation, openedAt, state, action }) => ({
-      ...{ slot, generation, openedAt, places: 1 + (extraOf.get(_id) ?? 0) },
-      endsAt: openedAt + lifeOf(action !== undefined),
-      ...{ isReceiving: state === "receiving", isInline: action !== undefined },
-    }))
-    .sort((a, b) => a.openedAt - b.openedAt);
-  const used = processes.reduce((sum, { places }) => sum + places, 0);
-  return {
-    status: waiting.length > 0 ? "waiting" : running.length > 0 ? "running" : "idle",
-    generation: rows.reduce((sum, { generation }) => sum + generation, 0),
-    slots: limits.slots,
-    places: { used, left: Math.max(0, limits.all - used) },
-    processes,
-    waiting: waiting.map(({ queue }) => queue),
-  };
 }

@@ -1,9 +1,10 @@
 /** The overview against a scripted backend. */
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
-import { expect, test, vi } from "vitest";
-import { countsOf, queueOf, T0 } from "../testing/fixtures.js";
+import { describe, expect, test, vi } from "vitest";
+import { countsOf, loopOf, queueOf, T0 } from "../testing/fixtures.js";
 import { api, withBackend } from "../testing/show.js";
+import type { MainLoop } from "../../shared/index.js";
 import { Overview } from "./Overview.js";
 
 const world = withBackend();
@@ -135,3 +136,70 @@ test("disconnected, it says that its data is old, and every action is off", asyn
   world.backend.reach(true);
   await waitFor(() => expect(button.disabled).toBe(false), { timeout: 8_000 });
 }, 15_000);
+
+describe("the main loop", () => {
+  const showsLoop = async (given: Partial<MainLoop> = {}) => {
+    world.backend.queries["dashboard:mainLoop"] = () => loopOf(given);
+    shows(queueOf("tiles", { isPush: true }));
+    return (await screen.findByRole("heading", { name: "Main loop" })).closest("section")!;
+  };
+
+  test("is not asked for where Convex runs no queue", async () => {
+    shows(queueOf("tiles"));
+    await screen.findByRole("heading", { name: "tiles" });
+    expect(screen.queryByText("Main loop")).toBeNull();
+    expect(world.backend.asked.map(({ path }) => path)).toEqual(["dashboard:overview"]);
+  });
+
+  test("at rest is idle, with all places left", async () => {
+    const { textContent } = await showsLoop();
+    expect(textContent).toBe("Main loopIdlegeneration 00 lanes awake0 of 56 places used");
+  });
+
+  test("that runs says its generation, lanes, places, waiting queues and the places by queue", async () => {
+    const section = await showsLoop({
+      ...{ status: "waiting", generation: 12, places: { used: 14, left: 2 } },
+      ...{ lanes: { awake: 5, jobs: 14, more: false }, waiting: ["mails", "tiles"] },
+      queues: [
+        { queue: "tiles", lanes: 5, jobs: 14, isWaiting: true },
+        { queue: "mails", lanes: 0, jobs: 0, isWaiting: true },
+      ],
+      next: { kind: "janitor", dueAt: Date.now() + 20_000 },
+    });
+    const items = within(section).getAllByRole("listitem");
+    expect(items.map(({ textContent }) => textContent)).toEqual([
+      ...["generation 12", "5 lanes awake", "14 of 16 places used", "2 queues waiting"],
+      expect.stringMatching(/^next alarm in \d+ s$/),
+      ...["tiles5 lanes, 14 jobs runningwaiting for a place"],
+      ...["mails0 lanes, 0 jobs runningwaiting for a place"],
+    ]);
+    expect(within(section).getByText("Waiting for places")).toBeTruthy();
+    const link = within(section).getByRole("link", { name: "mails" });
+    expect(link.getAttribute("href")).toBe("#/queues/mails");
+  });
+
+  test("that has stalled says so in words, what follows, and since when its alarm is overdue", async () => {
+    const section = await showsLoop({
+      ...{ status: "stalled", generation: 3, places: { used: 4, left: 52 } },
+      next: { kind: "janitor", dueAt: Date.now() - 30_000 },
+    });
+    expect(within(section).getByText("Stalled")).toBeTruthy();
+    expect(within(section).getByText(/^A process has died/)).toBeTruthy();
+    expect(section.textContent).toMatch(/alarm overdue, due 3\d s ago/);
+  });
+
+  test("with an alarm that is a little late says now, and not that it is overdue", async () => {
+    const section = await showsLoop({ next: { kind: "rollUp", dueAt: Date.now() - 2_000 } });
+    expect(section.textContent).toContain("next alarm now");
+  });
+
+  test("that fails, or is refused, leaves the queues on the page", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    world.backend.queries["dashboard:mainLoop"] = () => {
+      throw new ConvexError({ code: "forbidden", message: "Operators only." });
+    };
+    shows(queueOf("tiles", { isPush: true }));
+    expect((await screen.findByRole("alert")).textContent).toContain("No access to main loop");
+    expect(screen.getByRole("heading", { name: "tiles" })).toBeTruthy();
+  });
+});

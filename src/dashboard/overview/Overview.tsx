@@ -6,11 +6,12 @@ import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
 import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
+import { MainLoop } from "./MainLoop.js";
 import { QueueRow } from "./QueueRow.js";
 
 /**
  * Each queue that the reader may see: its jobs by status, its throughput and queue latency of the last 30 minutes, its health,
- * and a button that pauses it, if the reader may.
+ * and a button that pauses it, if the reader may. Where Convex runs jobs, also the main loop: its run status, lanes and places.
  *
  * @example
  * import { Overview } from "convex-conveyor/dashboard";
@@ -39,7 +40,8 @@ function View() {
 
 function Queues() {
   const overview = useRead({ kind: "overview" });
-  const { empty, emptyText, summary } = useLabels().overview;
+  const { overview: labels, mainLoop } = useLabels();
+  const { empty, emptyText, summary } = labels;
   if (overview === undefined) {
     return (
       <div className="cv-queues">
@@ -58,6 +60,11 @@ function Queues() {
   return (
     <>
       <p className="cv-lead">{summary(queues.length, criticalIn(queues), jobsPerMinute(queues))}</p>
+      {queues.some(({ isPush }) => isPush) && (
+        <Guard label={mainLoop.part}>
+          <MainLoop />
+        </Guard>
+      )}
       <ul className="cv-queues">
         {queues.map((queue) => (
           <QueueRow key={queue.state.name} queue={queue} />

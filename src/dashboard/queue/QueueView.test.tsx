@@ -1,9 +1,9 @@
 /** A queue's page: it shows the look of its address, and asks before an action. */
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ListedJob } from "../../shared/index.js";
-import { queueOf, rowOf, someMinutes } from "../testing/fixtures.js";
+import { loopOf, queueOf, rowOf, someMinutes } from "../testing/fixtures.js";
 import { api, withBackend } from "../testing/show.js";
 import { QueueView } from "./QueueView.js";
 
@@ -210,4 +210,35 @@ test("an address of another queue says nothing of this one", async () => {
   window.location.hash = "#/queues/mails?status=succeeded&name=x";
   shows([]);
   await waitFor(() => expect(listed()?.filter).toEqual({ status: "failed" }));
+});
+
+describe("a queue that Convex runs", () => {
+  const showsPushed = async (queues: ReturnType<typeof loopOf>["queues"]) => {
+    world.backend.queries["dashboard:mainLoop"] = () =>
+      loopOf({ status: "running", places: { used: 14, left: 42 }, queues });
+    const { state } = queueOf("tiles");
+    const inForce = { ...state.inForce, maxParallelism: 20 };
+    shows([], { isPush: true, state: { ...state, inForce } });
+    const list = await screen.findByRole("list", { name: "Main loop" });
+    expect(world.backend.asked).toContainEqual(
+      expect.objectContaining({ path: "dashboard:mainLoop", args: { queue: "tiles" } }),
+    );
+    return within(list)
+      .getAllByRole("listitem")
+      .map(({ textContent }) => textContent);
+  };
+
+  test("shows its lanes, its jobs inside Convex, the places that are left, and that it waits", async () => {
+    const own = { queue: "tiles", lanes: 2, jobs: 14, isWaiting: true };
+    expect(await showsPushed([own])).toEqual([
+      ...["2 lanes awake", "14 of 20 jobs at once", "42 places left in Convex"],
+      "waiting for a place",
+    ]);
+  });
+
+  test("with no lane awake shows none", async () => {
+    expect(await showsPushed([])).toEqual([
+      ...["0 lanes awake", "0 of 20 jobs at once", "42 places left in Convex"],
+    ]);
+  });
 });

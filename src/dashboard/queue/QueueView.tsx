@@ -14,6 +14,7 @@ import { Health, HealthFigures } from "./Health.js";
 import { Jobs } from "./Jobs.js";
 import { QueueActions } from "./QueueActions.js";
 import { QueueCharts } from "./QueueCharts.js";
+import { QueueLanes } from "./QueueLanes.js";
 import { StandingWords } from "./Standing.js";
 import { useLook } from "./useLook.js";
 
@@ -55,7 +56,8 @@ function View({ queue }: { queue: string }) {
 
 function Queue({ queue }: { queue: string }) {
   const shown = useRead({ kind: "queue", queue });
-  const { unknown, unknownText, activity } = useLabels().queue;
+  const { queue: labels, mainLoop } = useLabels();
+  const { unknown, unknownText, activity } = labels;
   if (shown === undefined) return <Skeleton lines={4} tall />;
   if (shown === null) {
     return (
@@ -71,6 +73,11 @@ function Queue({ queue }: { queue: string }) {
           <Health health={shown.gauge.health} />
           <HealthFigures health={shown.gauge.health} />
           <StandingWords queue={shown} />
+          {shown.isPush && (
+            <Guard label={mainLoop.part} of={queue}>
+              <QueueLanes state={shown.state} />
+            </Guard>
+          )}
         </div>
         <QueueActions queue={shown} />
       </div>

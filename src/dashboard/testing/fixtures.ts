@@ -5,6 +5,7 @@ import {
   type Counts,
   type JobStatus,
   type ListedJob,
+  type MainLoop,
   type Period,
   type QueueOverview,
 } from "../../shared/index.js";
@@ -80,6 +81,13 @@ export function queueOf(name: string, given: Partial<ShownQueue> = {}): ShownQue
     ...given,
   };
 }
+
+/** The main loop at rest. */
+export const loopOf = (given: Partial<MainLoop> = {}): MainLoop => ({
+  ...{ status: "idle", generation: 0, slots: 4, places: { used: 0, left: 56 } },
+  ...{ lanes: { awake: 0, jobs: 0, more: false }, queues: [], processes: [], waiting: [] },
+  ...given,
+});
 
 export const rowOf = (id: string, given: Partial<ListedJob> = {}): ListedJob => ({
   ...{ id, queue: "tiles", status: "running", enqueuedAt: T0 - MINUTE, attempt: 1, failures: 0 },
