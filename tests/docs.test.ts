@@ -289,7 +289,7 @@ describe("src/component/README.md", () => {
 test("docs/internals/architecture.md draws the main loop as its table is", () => {
   const text = readFileSync(path.join(root, "docs/internals/architecture.md"), "utf8");
   const drawing = text.slice(text.indexOf("## The main loop"), text.indexOf("## The invariants"));
-  const drawn = [...drawing.matchAll(/^ {4}(\w+) --> (\w+): (\w+) \(/gm)].map(([, ...edge]) =>
+  const drawn = [...drawing.matchAll(/^ {4}(\w+) --> (\w+): (\w+)(?: \(|$)/gm)].map(([, ...edge]) =>
     edge.join(" "),
   );
   const edges = PROCESS_STATES.flatMap((from) =>

@@ -15,7 +15,9 @@ const entries: Entry[] = [...read("docs/glossary.md").matchAll(/^- \*\*([^*]+)\*
   ([, word, meaning]) => ({ word: word!, meaning: meaning! }),
 );
 
-const SCREEN = read("src/dashboard/labels.ts");
+const SCREEN = ["labels", "settingLabels"]
+  .map((file) => read(`src/dashboard/${file}.ts`))
+  .join("\n");
 
 /** The code of the package without tests: its comments use the words as well. */
 const CODE = ["component", "shared", "worker", "client"]

@@ -126,7 +126,7 @@ export const DEFAULT_LABELS = {
     running: "Running",
     blocked: "Waiting for places",
     stalled: "Stalled",
-    stalledText: "A process has died. A sweep ends its attempts within half a minute.",
+    stalledText: "A process has died. A sweep ends its attempts within 30 s.",
     generation: (generation: number) => `generation ${numeral(generation)}`,
     lanes: (count: number, more: boolean) =>
       `${countOf({ count, more })} ${count === 1 ? "lane" : "lanes"} awake`,

@@ -185,6 +185,11 @@ export function isOverdue(timer: { dueAt: number }, now: number): boolean {
   return now > timer.dueAt + JANITOR_OVERDUE_MS;
 }
 
+/** The alarm that is due first, of all queues: for views. */
+export async function firstAlarm(db: DatabaseReader): Promise<Doc<"timers"> | null> {
+  return await db.query("timers").withIndex("dueAt").first();
+}
+
 /** Some of the alarms that count as dead, of all kinds but the janitor's: claims replace that one. For snapshot queries. */
 export async function findDead(db: DatabaseReader, now: number): Promise<Id<"timers">[]> {
   const late = await db

@@ -16,6 +16,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
+import { firstAlarm } from "../loops/loop.js";
 import { allGrants } from "../push/grants.js";
 import { runs } from "../push/lanes.js";
 import { type Process } from "../push/mount.js";
@@ -31,7 +32,7 @@ export async function mainLoopNow(
     db.query("processes").collect(),
     lanesAwake(db),
     db.query("waitingQueues").take(OVERVIEW_QUEUES_MAX),
-    db.query("timers").withIndex("dueAt").first(),
+    firstAlarm(db),
   ]);
   const waiting = waitingRows.map(({ queue }) => queue);
   const processes = await processesNow(db, rows);
