@@ -18,6 +18,9 @@ const INTERFACES = [
   ],
   ["src/client/enqueueTypes.ts", "KeyOption", "Of a key: `key`"],
   ["src/worker/options.ts", "WorkerOptions", "Of a worker: `new Worker(options)`"],
+  ["src/worker/hookTypes.ts", "Hooks", "Of a worker's hooks: also in `new Worker(options)`"],
+  ["src/worker/hookTypes.ts", "ClaimConditions", "Of one claim: returned by `beforeClaim`"],
+  ["src/worker/hookTypes.ts", "BackPressure", "Of a worker's limits: `backPressure`"],
   ["src/worker/options.ts", "StopAfter", "Of its end by itself: `stopAfter`"],
 ] as const;
 

@@ -11,6 +11,7 @@ import {
 } from "../shared/index.js";
 import type { Attempt } from "../worker/attempts.js";
 import { printEvent } from "../worker/consoleEvents.js";
+import { systemClock } from "../worker/clock.js";
 import { actionsOf, type Telling } from "../worker/job.js";
 import { Sayings, type Said } from "../worker/said.js";
 import type { JobActions } from "../worker/types.js";
@@ -29,7 +30,9 @@ export function inTransaction(job: JobFacts): InTransaction {
   // A transaction has neither signal nor time: the actions below read no other field of an attempt.
   const attempt = { state: "running", job, abort: {}, continued } as unknown as Attempt;
   const reports = { of: () => sayings, said: () => {} } as unknown as Telling["reports"];
-  const { log, snooze, continueWith } = actionsOf(attempt, { reports, emit: printEvent });
+  const { log, snooze, continueWith } = actionsOf(attempt, {
+    ...{ reports, emit: printEvent, clock: systemClock },
+  });
   return {
     actions: { log, snooze, continueWith },
     continued,

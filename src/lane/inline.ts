@@ -92,7 +92,7 @@ export class Handling {
   actionsOf(attempt: Attempt): JobActions {
     const { signal } = attempt.abort;
     const actions = {
-      ...actionsOf(attempt, { reports: this.reports, emit: printEvent }),
+      ...actionsOf(attempt, { reports: this.reports, emit: printEvent, clock: this.clock }),
       isCanceled: async () => {
         if (!signal.aborted) await this.hear([attempt]);
         return signal.aborted;

@@ -52,3 +52,56 @@ describe("a queue that is said to have work", () => {
     expect(asking.toFollow({ ...request, lookIn: ["walls"] }).queues).toEqual([]);
   });
 });
+
+describe("a queue that comes last", () => {
+  const asks = (asking: Asking, got = 0) => {
+    const request = asking.request({ max: 2 })!;
+    const jobs = Array.from({ length: got }, (_, n) => ({ id: `${n}` })) as never[];
+    asking.answered({ jobs, cursor: "c" }, request, 5);
+    return request.lookIn;
+  };
+  const preferring = (...queues: string[]) => {
+    const asking = new Asking(new FakeClock(), ["backfill", "tiles", "walls"], "w", ["backfill"]);
+    for (const queue of ["backfill", "tiles", "walls"])
+      asking.told(queue, queues.includes(queue) ? MORE : NONE);
+    return asking;
+  };
+
+  test("is not asked for while claims from the others fill the room", () => {
+    const asking = preferring("backfill", "tiles");
+    expect([asks(asking, 2), asks(asking, 2), asks(asking, 2)]).toEqual([
+      ["tiles"],
+      ["tiles"],
+      ["tiles"],
+    ]);
+  });
+
+  test("is asked for at once, and once, after a claim that did not", () => {
+    const asking = preferring("backfill", "tiles");
+    expect(asks(asking, 1)).toEqual(["tiles"]);
+    expect(asking.claimAt()).toBe(0);
+    expect(asks(asking, 2)).toEqual(["backfill"]);
+    expect(asks(asking, 2)).toEqual(["tiles"]);
+  });
+
+  test("is asked for at once where the subscriptions say that the others have nothing", () => {
+    const asking = preferring("backfill");
+    expect([asks(asking, 2), asks(asking, 2)]).toEqual([["backfill"], ["backfill"]]);
+  });
+
+  test("is asked for after the others while no subscription says anything", async () => {
+    const clock = new FakeClock();
+    const asking = new Asking(clock, ["backfill", "tiles"], "w", ["backfill"]);
+    expect([asks(asking), asks(asking)]).toEqual([["tiles"], ["backfill"]]);
+    await clock.advance(60_000);
+    expect(asks(asking)).toEqual(["tiles"]);
+  });
+
+  test("has its named jobs left out of claims from the others", () => {
+    const asking = preferring();
+    asking.told("backfill", { jobs: [{ id: "later" }], more: false });
+    asking.told("tiles", { jobs: [{ id: "now" }], more: false });
+    const { named } = asking.request({ max: 4 })!;
+    expect(named).toEqual(["now"]);
+  });
+});

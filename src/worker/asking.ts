@@ -5,12 +5,23 @@
 import type { Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { Idle } from "./idle.js";
+import type { ClaimConditions } from "./hookTypes.js";
 import { EMPTY_CLAIMS_MAX, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
+import { hasOtherOffer, narrow } from "./narrowing.js";
+import { Preference } from "./preference.js";
 import type { Claimed, ClaimRequest } from "./transport.js";
 import { Waiting } from "./waiting.js";
 
 /** The free capacity of the worker. */
 export type Bounds = Pick<ClaimRequest, "max" | "maxCost">;
+
+interface Origin {
+  meant: ClaimRequest;
+  side: readonly string[] | undefined;
+}
+
+/** Of jobs that came with a call that asked for none. */
+const NO_CLAIM: Origin = { meant: { max: 0 }, side: undefined };
 
 export class Asking {
   private readonly idle: Idle;
@@ -20,14 +31,20 @@ export class Asking {
   private empty = 0;
   /** Queues that are followed from a cursor on. */
   private readonly ahead = new Set<string>();
+  private readonly preference: Preference;
+  /** Of a claim under conditions: the one that it comes from, and its side. */
+  private readonly origins = new WeakMap<ClaimRequest, Origin>();
 
+  /** `whenIdle`: queues that it claims from only when the others had nothing. */
   constructor(
     private readonly clock: Clock,
-    queues: readonly string[],
+    private readonly queues: readonly string[],
     name: string,
+    whenIdle: readonly string[] = [],
   ) {
     this.idle = new Idle(clock);
     this.waiting = new Waiting(clock, queues, name);
+    this.preference = new Preference(queues, whenIdle);
   }
 
   /** A queue's subscription has spoken. */
@@ -46,20 +63,49 @@ export class Asking {
 
   /** When to claim, or null: when a subscription speaks. */
   claimAt(): number | null {
+    if (this.preference.isRestNext(this.mayHave)) return this.clock.now();
     return earlier(this.idle.claimAt(), this.waiting.nextDueAt());
   }
 
-  /** The claim to send now. */
-  request(bounds: Bounds): ClaimRequest {
+  /** The claim to send now. Null where its conditions leave nothing to ask for: it counts as one that found nothing. */
+  request(bounds: Bounds, conditions: ClaimConditions = {}): ClaimRequest | null {
     const looksAt = this.idle.claimAt();
-    if (looksAt === null || looksAt > this.clock.now()) return this.named(bounds);
-    return { ...this.look(bounds), ...(this.idle.isInTurn ? { woken: true } : {}) };
+    const isScan = looksAt !== null && looksAt <= this.clock.now();
+    if (!isScan && !this.preference.isRestNext(this.mayHave))
+      return this.narrowed(this.named(bounds), conditions);
+    const look = { ...this.look(bounds), ...(this.idle.isInTurn ? { woken: true } : {}) };
+    return this.narrowed(look, conditions);
   }
 
-  /** The claim to send with the outcomes, if any job is known to wait. */
-  requestBeside(bounds: Bounds): ClaimRequest | undefined {
-    if (this.waiting.isBacklog !== false) return this.look(bounds);
-    return this.waiting.due(1).named.length > 0 ? this.named(bounds) : undefined;
+  /** Whether a claim is to go with the outcomes: a job is known to wait, or nothing is known. */
+  get asksBeside(): boolean {
+    return this.waiting.isBacklog !== false || this.waiting.due(1).named.length > 0;
+  }
+
+  /** The claim to send with the outcomes. */
+  requestBeside(bounds: Bounds, conditions: ClaimConditions = {}): ClaimRequest | undefined {
+    const isScan = this.waiting.isBacklog !== false;
+    const meant = isScan ? this.look(bounds) : this.named(bounds);
+    return this.narrowed(meant, conditions) ?? undefined;
+  }
+
+  private narrowed(meant: ClaimRequest, conditions: ClaimConditions): ClaimRequest | null {
+    const side = this.preference.side(this.mayHave);
+    if (side === undefined && Object.keys(conditions).length === 0) return meant;
+    const queues = (side ?? this.queues).filter(
+      (queue) => conditions.queues?.includes(queue) ?? true,
+    );
+    const of = { all: this.queues, queueOf: (id: string) => this.waiting.queueOf(id) };
+    const request = narrow(meant, { ...conditions, queues }, of);
+    if (request !== null) this.origins.set(request, { meant, side });
+    else this.foundNothing(meant, side);
+    return request;
+  }
+
+  private readonly mayHave = (queue: string): boolean => this.waiting.mayHave(queue);
+
+  private originOf(request: ClaimRequest): Origin {
+    return this.origins.get(request) ?? { meant: request, side: undefined };
   }
 
   /** A claim was answered, after `tookMs`; jobs may come of an earlier copy of one, though none was asked for. */
@@ -68,12 +114,15 @@ export class Asking {
     request: ClaimRequest | undefined,
     tookMs: number,
   ): void {
-    const { max = 0, named = [], lookIn } = request ?? {};
+    const { meant, side } = request === undefined ? NO_CLAIM : this.originOf(request);
+    const { max, named = [], lookIn } = meant;
     this.waiting.placed(places);
     this.waiting.claimed(named, jobs);
+    this.preference.answered(side, jobs.length >= max);
     // A claim that scanned nothing has no cursor to go on from.
     if (lookIn?.length === 0) return this.idle.inFleet(fleet);
-    this.cursor = cursor ?? this.cursor;
+    const isOwnScan = request?.lookIn?.length !== 0 && !hasOtherOffer(request ?? meant);
+    if (isOwnScan) this.cursor = cursor ?? this.cursor;
     this.empty = jobs.length > 0 || this.waiting.isBacklog !== true ? 0 : this.empty + 1;
     this.idle.claimed(jobs.length, max, tookMs, fleet);
   }
@@ -83,9 +132,10 @@ export class Asking {
    * backlog, and scan after scan finds nothing: the waiting jobs are not for this worker, and more of them wait than a
    * subscription reads.
    */
-  toFollow({ lookIn }: ClaimRequest): { queues: string[]; cursor: string } {
+  toFollow(request: ClaimRequest): { queues: string[]; cursor: string } {
     const { cursor = "", empty, ahead } = this;
-    if (cursor === "" || empty === 0) return { queues: [], cursor };
+    const { lookIn } = request;
+    if (cursor === "" || empty === 0 || hasOtherOffer(request)) return { queues: [], cursor };
     const queues = this.waiting
       .backlogs()
       .filter((queue) => lookIn?.includes(queue) !== false)
@@ -96,13 +146,20 @@ export class Asking {
 
   /** A claim was refused. */
   cameInVain(request: ClaimRequest): void {
-    if (request.lookIn?.length !== 0) this.idle.claimed(0, request.max, 0);
-    this.rejected(request);
+    const { meant, side } = this.originOf(request);
+    this.foundNothing(meant, side);
+    this.cursor = undefined;
+  }
+
+  private foundNothing(meant: ClaimRequest, side: readonly string[] | undefined): void {
+    if (meant.lookIn?.length !== 0) this.idle.claimed(0, meant.max, 0);
+    this.waiting.claimed(meant.named ?? [], []);
+    this.preference.answered(side, false);
   }
 
   /** A claim sent with outcomes was refused; it may have been the cause. */
   rejected(request: ClaimRequest | undefined): void {
-    this.waiting.claimed(request?.named ?? [], []);
+    if (request !== undefined) this.waiting.claimed(this.originOf(request).meant.named ?? [], []);
     this.cursor = undefined;
   }
 

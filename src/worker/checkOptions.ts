@@ -3,6 +3,7 @@ import {
   checkInteger,
   checkLabel,
   checkLength,
+  conveyorError,
   CLAIM_GROUPS_MAX,
   COST_MAX,
   LEASES_MAX,
@@ -17,14 +18,16 @@ import {
   PRESENCE_MIN_MS,
   STATUS_MIN_MS,
 } from "./limits.js";
+import type { BackPressure } from "./hookTypes.js";
 import type { OutputOptions, StopAfter, WorkerOptions } from "./options.js";
+import type { Load } from "./pressure.js";
 import type { Handler } from "./types.js";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 type Given = WorkerOptions<any>;
 
-export function checkOptions(options: Given): void {
+export function checkOptions(options: Given, load: Load | undefined): void {
   // `process.env.X!` is a string to TypeScript, and undefined where the variable is not set.
   if (!options.url) throw notGiven("url", "The deployment's URL, as in `CONVEX_URL`");
   checkUrl(options.url);
@@ -35,6 +38,7 @@ export function checkOptions(options: Given): void {
   if (options.graceMs !== undefined) checkGrace(options.graceMs);
   checkOffer(options);
   checkStopAfter(options.stopAfter ?? {});
+  checkBackPressure(options.backPressure ?? {}, load);
 }
 
 export function checkConcurrency(concurrency: number): void {
@@ -56,11 +60,28 @@ export function handlersOf({ handlers }: Given): Map<string, Handler> {
   return given;
 }
 
+/** The queues to serve: all, and of these the ones that come last. */
+export function queuesOf({ queues }: Given, handlers: ReadonlyMap<string, Handler>) {
+  const given = (queues ?? [...handlers.keys()]).map((one) =>
+    typeof one === "string" ? { queue: one } : one,
+  );
+  const all = checkServed(
+    given.map(({ queue }) => queue),
+    handlers,
+  );
+  const whenIdle = given
+    .filter(({ onlyWhenIdle }: { onlyWhenIdle?: boolean }) => onlyWhenIdle === true)
+    .map(({ queue }) => queue);
+  if (whenIdle.length < all.length) return { all, whenIdle };
+  throw conveyorError(
+    "invalidArgument",
+    "At least one queue of a worker must be without `onlyWhenIdle`; got it for all. Leave it out of the most important one.",
+    { argument: "queues", got: whenIdle },
+  );
+}
+
 /** In one order for the whole fleet, in any order of the options: then their subscriptions share an answer. */
-export function checkServed(
-  served: readonly string[],
-  handlers: ReadonlyMap<string, Handler>,
-): string[] {
+function checkServed(served: readonly string[], handlers: ReadonlyMap<string, Handler>): string[] {
   if (served.length === 0) throw noHandlers();
   checkLength("The queues of a worker", served, 1, QUEUES_MAX);
   for (const queue of served) {
@@ -92,6 +113,29 @@ function checkOffer({ labels = [], groups = [], maxCost }: Given): void {
   checkLength("The groups of a worker", groups, 0, CLAIM_GROUPS_MAX);
   for (const group of groups) checkLabel("A group of a worker", group);
   if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
+}
+
+/** A share of nothing would be a worker that never claims, and a limit that nothing measures one that never stops. */
+function checkBackPressure(limits: BackPressure, load: Load | undefined): void {
+  for (const limit of ["memory", "cpu"] as const) {
+    const share = limits[limit];
+    if (share === undefined) continue;
+    if (load === undefined) throw unmeasured(limit);
+    if (share > 0 && share <= 1) continue;
+    throw conveyorError(
+      "invalidArgument",
+      `backPressure.${limit} must be a share over 0 and up to 1; got ${share}.`,
+      { argument: `backPressure.${limit}`, got: share },
+    );
+  }
+}
+
+function unmeasured(limit: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `backPressure.${limit} cannot be measured in this runtime. Measure it in \`check\`, or leave it out.`,
+    { argument: `backPressure.${limit}` },
+  );
 }
 
 function checkStopAfter({ jobs, ms, idleMs }: StopAfter): void {

@@ -39,6 +39,10 @@ function lineOf(event: WorkerEvent): string | null {
       return `${about(event)}: ${event.logs} log entries and ${event.output} characters of output are lost: ${event.error}`;
     case "handlerAbandoned":
       return `${about(event)}: the handler ignores its signal; its slot goes to another job`;
+    case "backPressure":
+      return event.by === null ? "claims again" : `claims nothing: ${event.by} is at its limit`;
+    case "hookFailed":
+      return `${event.hook} threw: ${event.error}`;
     case "callRepeated":
       return `${event.call} was not answered (${event.error}); trying again`;
     case "callRejected":

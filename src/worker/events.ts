@@ -96,6 +96,10 @@ export type WorkerEvent =
   | ({ kind: "resultRefused"; error: string } & OfJob)
   /** So many log entries, and characters of output, were not taken by the deployment and are gone. */
   | ({ kind: "reportRefused"; logs: number; output: number; error: string } & OfJob)
+  /** A limit of `backPressure` is reached, and nothing is claimed until it is no more: then `by` is null. */
+  | { kind: "backPressure"; by: "memory" | "cpu" | "check" | null }
+  /** A hook has thrown. Of `beforeClaim` and `backPressure`, the claim was left out. */
+  | { kind: "hookFailed"; hook: "beforeClaim" | "backPressure" | "afterJob"; error: string }
   /** A handler ended after its job was lost; its result is dropped. */
   | ({ kind: "resultDropped"; outcome: Outcome["kind"] } & OfJob)
   /** A handler went on after its signal; it no longer takes a slot. */

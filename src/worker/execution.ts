@@ -6,14 +6,15 @@ import type { Outcome } from "../shared/index.js";
 import { describe, type Attempt, type Attempts } from "./attempts.js";
 import { Beside } from "./beside.js";
 import type { Clock } from "./clock.js";
-import { handlerMissing } from "./errors.js";
+import { handlerMissing, messageOf } from "./errors.js";
 import type { WorkerEvent } from "./events.js";
 import { jobOf } from "./job.js";
+import { runWithHooks, type JobHooks } from "./jobHooks.js";
 import type { Outbox } from "./outbox.js";
 import { outcomeOfStopped, saidOf } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
-import type { Handler } from "./types.js";
+import type { Handler, Job } from "./types.js";
 
 export interface ExecutionDeps {
   clock: Clock;
@@ -21,6 +22,7 @@ export interface ExecutionDeps {
   reports: Reports;
   outbox: Outbox;
   handlers: ReadonlyMap<string, Handler>;
+  hooks: JobHooks;
   emit: (event: WorkerEvent) => void;
   /** Whether handlers may still begin. */
   mayBegin: () => boolean;
@@ -40,7 +42,7 @@ export class Execution {
   }
 
   begin(attempt: Attempt): void {
-    const { handlers, reports, emit } = this.deps;
+    const { handlers, reports, emit, clock } = this.deps;
     const { queue, id } = attempt.job;
     const handler = handlers.get(queue);
     if (handler === undefined) {
@@ -54,7 +56,8 @@ export class Execution {
     if (attempt.reason === "canceled") return this.conclude(attempt, { kind: "canceled" });
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(id)) return void this.beginAfter(attempt);
-    const end = this.beside.run(id, runHandler(handler, jobOf(attempt, { reports, emit })));
+    const job = jobOf(attempt, { reports, emit, clock });
+    const end = this.beside.run(id, this.run(handler, job));
     void end.then((one) => this.ended(attempt, one));
   }
 
@@ -67,6 +70,17 @@ export class Execution {
     void rest.then(() => {
       this.ending -= 1;
       this.report(attempt, outcome);
+    });
+  }
+
+  private run(handler: Handler, job: Job): Promise<HandlerEnd> {
+    const { hooks, clock, emit } = this.deps;
+    const { beforeJob, afterJob, around } = hooks;
+    if ((beforeJob ?? afterJob ?? around) === undefined) return runHandler(handler, job);
+    return runWithHooks(handler, job, {
+      hooks,
+      now: () => clock.now(),
+      failed: (error) => emit({ kind: "hookFailed", hook: "afterJob", error: messageOf(error) }),
     });
   }
 

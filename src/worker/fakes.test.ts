@@ -93,6 +93,8 @@ export class FakeDeployment implements Transport {
   outrun = false;
   mostInFlight = 0;
   closed = false;
+  /** Claims, alone and with outcomes, as they were sent. */
+  readonly requests: ClaimRequest[] = [];
   /** From where subscriptions went on. */
   readonly followed: { queue: string; cursor: string }[] = [];
 
@@ -142,7 +144,9 @@ export class FakeDeployment implements Transport {
     return { protocol: WORKER_PROTOCOL, version: "0.0.0", ...this.hi };
   }
 
-  claim(n: number, { max, maxCost }: ClaimRequest): Promise<Claimed> {
+  claim(n: number, request: ClaimRequest): Promise<Claimed> {
+    const { max, maxCost } = request;
+    this.requests.push(request);
     const budget = maxCost === undefined ? {} : { maxCost };
     return this.numbered("claim", n, { ids: [], max, ...budget }, () => ({
       answers: [],
@@ -152,6 +156,7 @@ export class FakeDeployment implements Transport {
 
   complete(...[n, finished, options = {}]: Parameters<Transport["complete"]>) {
     const { claim, deferCallbacks: deferred = false, held = [] } = options;
+    if (claim !== undefined) this.requests.push(claim);
     const about = {
       ids: finished.map(({ id }) => id),
       ...(claim === undefined ? {} : { max: claim.max }),
@@ -208,6 +213,16 @@ export class FakeDeployment implements Transport {
         ...this.reportAnswers.get(id),
       }));
     });
+  }
+
+  /** Waiting jobs, in their order. */
+  peek({ limit = 10 }: Parameters<Transport["peek"]>[0]) {
+    const jobs = this.pending
+      .slice(0, limit)
+      .map(({ id, queue, payload, enqueuedAt, attempt }) => ({
+        ...{ id, queue, payload, enqueuedAt, attempt, priority: 0, cost: 1 },
+      }));
+    return Promise.resolve(jobs);
   }
 
   watchCancellations(
@@ -320,31 +335,18 @@ function getOr<Value>(map: Map<string, Value[]>, id: string): Value[] {
 /** A worker's loop on a fake clock against a fake deployment. */
 export function startLoop(
   handler: Handler,
-  options: Partial<
-    Pick<
-      LoopOptions,
-      "concurrency" | "presenceMs" | "maxCost" | "output" | "stopAfter" | "graceMs" | "statusMs"
-    >
-  > & {
-    leaseMs?: number;
-  } = {},
+  { leaseMs, ...options }: Partial<LoopOptions> & { leaseMs?: number } = {},
 ) {
   const clock = new FakeClock();
-  const deployment = new FakeDeployment(clock, options.leaseMs);
+  const deployment = new FakeDeployment(clock, leaseMs);
   const events: WorkerEvent[] = [];
   const loop = new Loop({
     clock,
     transport: deployment,
-    ...{ name: "worker", queues: [QUEUE] },
-    handlers: new Map([[QUEUE, handler]]),
-    concurrency: options.concurrency ?? 1,
-    presenceMs: options.presenceMs ?? 0,
-    output: options.output ?? OUTPUT_DEFAULT,
-    ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
-    ...(options.stopAfter === undefined ? {} : { stopAfter: options.stopAfter }),
-    ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-    ...(options.statusMs === undefined ? {} : { statusMs: options.statusMs }),
+    ...{ name: "worker", queues: [QUEUE], handlers: new Map([[QUEUE, handler]]) },
+    ...{ concurrency: 1, presenceMs: 0, output: OUTPUT_DEFAULT },
     emit: (event) => events.push(event),
+    ...options,
   });
   /** The end of `run`: undefined while it goes on. */
   const end: { value?: { error?: unknown } } = {};

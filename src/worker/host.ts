@@ -1,4 +1,5 @@
 /** The runtime around a worker, as far as it tells. `index.node.ts` has the one of Node, Bun and Deno. */
+import type { Load } from "./pressure.js";
 
 export interface Host {
   /** The name of a worker that has none. */
@@ -7,6 +8,8 @@ export interface Host {
    * Calls back at each signal to stop, the first time with 1. Returns the function that ends the listening.
    */
   onStopSignal: (callback: (times: number) => void) => () => void;
+  /** Absent where the runtime tells nothing. */
+  load?: Load;
 }
 
 /** Of a browser, and of every other runtime: there are no signals, and no host's name. */

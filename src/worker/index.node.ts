@@ -6,6 +6,7 @@
 import { hostname } from "node:os";
 import { NAME_MAX_LENGTH } from "../shared/index.js";
 import type { Host } from "./host.js";
+import { nodeLoad } from "./load.js";
 import { onStopSignal } from "./signals.js";
 import type { WorkerApi } from "./types.js";
 import { Worker as AnyWorker } from "./worker.js";
@@ -13,6 +14,7 @@ import { Worker as AnyWorker } from "./worker.js";
 const nodeHost: Host = {
   name: () => `${hostname()}:${process.pid}`.slice(-NAME_MAX_LENGTH),
   onStopSignal,
+  load: nodeLoad(),
 };
 
 class NodeWorker<Api extends WorkerApi> extends AnyWorker<Api> {

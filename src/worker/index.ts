@@ -4,6 +4,13 @@
  */
 export { JobAborted } from "./control.js";
 export type { AbortReason, LossReason, WorkerEvent, WorkerState, WorkerStatus } from "./events.js";
+export type {
+  BackPressure,
+  ClaimConditions,
+  ClaimContext,
+  JobEnd,
+  PeekOptions,
+} from "./hookTypes.js";
 export type { OutputOptions, StopAfter, StopOptions, WorkerOptions } from "./options.js";
 export type {
   ContinuesOf,
@@ -15,6 +22,7 @@ export type {
   LogLevel,
   LogOptions,
   QueuesOf,
+  RetryLocallyOptions,
   WorkerApi,
 } from "./types.js";
 export { Worker } from "./worker.js";

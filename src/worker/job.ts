@@ -17,14 +17,17 @@ import {
   wellFormed,
 } from "../shared/index.js";
 import { describe, type Attempt } from "./attempts.js";
+import type { Clock } from "./clock.js";
 import { continuation } from "./continuing.js";
 import { checkSendable } from "./outcome.js";
 import type { WorkerEvent } from "./events.js";
 import type { Reports } from "./reports.js";
+import { retryLocally } from "./retryLocally.js";
 import type { LogContent } from "./said.js";
 import type { Job, JobActions, JobFacts, LogChange, LogEntry, LogOptions } from "./types.js";
 
 export interface Telling {
+  clock: Clock;
   reports: Reports;
   emit: (event: WorkerEvent) => void;
 }
@@ -44,7 +47,7 @@ export function withFacts<Actions extends JobActions>(
 }
 
 /** The actions of an attempt's handler. */
-export function actionsOf(attempt: Attempt, { reports, emit }: Telling): JobActions {
+export function actionsOf(attempt: Attempt, { reports, emit, clock }: Telling): JobActions {
   /** Reports of an attempt that is lost or over are dropped. */
   const isHeard = () => attempt.state === "running";
 
@@ -91,6 +94,8 @@ export function actionsOf(attempt: Attempt, { reports, emit }: Telling): JobActi
     continueWith: (queue, payload, options) => {
       attempt.continued.push(continuation(attempt.continued, queue, payload, options));
     },
+    retryLocally: (run, options = {}) =>
+      retryLocally(run, options, { clock, signal: attempt.abort.signal }),
     isCanceled: () => Promise.resolve(attempt.abort.signal.aborted),
   };
 }

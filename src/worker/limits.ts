@@ -103,3 +103,11 @@ export const FLUSH_MS = 3_000;
 export const GOODBYE_MS = 1_000;
 /** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;
+
+/** A local retry is for failures that pass within seconds; others are the queue's to retry. */
+export const RETRY_LOCALLY_DEFAULT = { attempts: 3, minMs: 500, maxMs: 10_000 } as const;
+export const RETRY_LOCALLY_TIMES_MAX = 100;
+export const RETRY_LOCALLY_MAX_MS = 60 * 60_000;
+
+/** After a claim that a limit or a hook has left out, the next one is asked about. */
+export const HELD_BACK_MS = 1_000;

@@ -18,6 +18,7 @@ import { judge, type Failure } from "./errors.js";
 import type { CallName, WorkerState, WorkerStatus } from "./events.js";
 import { sayGoodbye } from "./goodbye.js";
 import { greet } from "./hello.js";
+import type { ClaimConditions } from "./hookTypes.js";
 import { GRACE_DEFAULT_MS } from "./limits.js";
 import type { Sending } from "./outbox.js";
 import { partsOf, type LoopOptions, type Parts } from "./parts.js";
@@ -112,15 +113,31 @@ export class Loop {
   // --- The loop ---------------------------------------------------------------------------------
 
   private async step(): Promise<void> {
-    const { outbox, asking, waker } = this.parts;
+    const { outbox, waker } = this.parts;
     this.refresh(false);
     const sending = outbox.next();
     const { length } = sending.reports;
     const room = this.room(length);
     if (length > 0) return await this.complete(sending, sending.alone ? 0 : room);
-    const claimAt = room > 0 ? asking.claimAt() : null;
-    if (claimAt !== null && claimAt <= this.options.clock.now()) return await this.claim(room);
-    await waker.sleepUntil(claimAt, outbox.nextDueAt());
+    const claimAt = this.claimAt(room);
+    if (claimAt !== null && claimAt <= this.options.clock.now()) {
+      const conditions = this.mayClaim(room);
+      if (conditions !== null) return await this.claim(room, conditions);
+    }
+    await waker.sleepUntil(this.claimAt(room), outbox.nextDueAt());
+  }
+
+  /** When to claim, or null: when something changes. */
+  private claimAt(room: number): number | null {
+    const { asking, gate } = this.parts;
+    const [dueAt, opensAt] = [room > 0 ? asking.claimAt() : null, gate.opensAt()];
+    return dueAt === null || opensAt === null ? null : Math.max(dueAt, opensAt);
+  }
+
+  /** The conditions of a claim now, or null. */
+  private mayClaim(room: number): ClaimConditions | null {
+    const { max, maxCost } = this.bounds(room);
+    return this.parts.gate.ask(max, maxCost);
   }
 
   private isOver(): boolean {
@@ -162,9 +179,10 @@ export class Loop {
     return maxCost - this.parts.attempts.costUsed();
   }
 
-  private async claim(room: number): Promise<void> {
+  private async claim(room: number, conditions: ClaimConditions): Promise<void> {
     const { asking } = this.parts;
-    const request = asking.request(this.bounds(room));
+    const request = asking.request(this.bounds(room), conditions);
+    if (request === null) return;
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, request);
     asking.cameInVain(request);
@@ -174,7 +192,9 @@ export class Loop {
   private async complete(sending: Sending, room: number): Promise<void> {
     const { asking, heart, outbox, recording } = this.parts;
     await recording.handOver(sending);
-    const claim = room > 0 ? asking.requestBeside(this.bounds(room)) : undefined;
+    const conditions = room > 0 && asking.asksBeside ? this.mayClaim(room) : null;
+    const claim =
+      conditions === null ? undefined : asking.requestBeside(this.bounds(room), conditions);
     const options = {
       ...recording.optionsOf(sending),
       ...(claim === undefined ? {} : { claim }),

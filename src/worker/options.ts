@@ -1,5 +1,6 @@
 /** The options of a worker. Nothing here runs. */
 import type { WorkerEvent } from "./events.js";
+import type { Hooks } from "./hookTypes.js";
 import type { ContinuesOf, Handlers, QueuesOf, WorkerApi } from "./types.js";
 
 /** When a handler's output is sent. Later sends show later and cost fewer calls. */
@@ -22,7 +23,7 @@ export interface OutputOptions {
 }
 
 /** The options of `new Worker(…)`: `url`, `token`, `api` and `handlers` are needed, the rest has defaults. */
-export interface WorkerOptions<Api extends WorkerApi> {
+export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
   /** The deployment's URL, as in `https://happy-otter-123.convex.cloud`. */
   url: string;
   /** A worker token, made by the app's `tokenApi().create`. A secret: keep it in the environment. */
@@ -32,10 +33,15 @@ export interface WorkerOptions<Api extends WorkerApi> {
   /** The handler of each queue. The worker serves the queues that have a handler. */
   handlers: Handlers<QueuesOf<Api>, ContinuesOf<Api>>;
   /**
-   * The queues to serve, 1 to 16, each with a handler.
+   * The queues to serve, 1 to 32, each with a handler. One with `onlyWhenIdle` is claimed from only when the others had
+   * nothing for this worker: then a claim asks these first, and it once after each claim that they did not fill.
    * @default every queue with a handler
+   * @example
+   * queues: ["urgent", { queue: "backfill", onlyWhenIdle: true }],
    */
-  queues?: readonly (keyof QueuesOf<Api> & string)[];
+  queues?: readonly (
+    (keyof QueuesOf<Api> & string) | { queue: keyof QueuesOf<Api> & string; onlyWhenIdle?: boolean }
+  )[];
   /**
    * How people see this worker in `conveyor.workers` and in a job's status, 1 to 64 characters.
    * @default the host's name and the process id

@@ -8,10 +8,13 @@ import { messageOf, type Failure } from "./errors.js";
 import type { CallName, WorkerEvent } from "./events.js";
 import { Execution } from "./execution.js";
 import { Following } from "./following.js";
+import { Gate } from "./gate.js";
 import { Heart } from "./heart.js";
+import type { Hooks } from "./hookTypes.js";
 import type { OutputOptions, StopAfter } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { outcomeOfAbandoned } from "./outcome.js";
+import type { Load } from "./pressure.js";
 import { Recording } from "./recording.js";
 import { Reports } from "./reports.js";
 import { Status } from "./status.js";
@@ -39,6 +42,14 @@ export interface LoopOptions {
   stopAfter?: StopAfter;
   /** The grace of a stop that names none. */
   graceMs?: number;
+  hooks?: Hooks;
+  /** The measures of the runtime, for `backPressure`. */
+  load?: Load;
+  /** Labels and groups that it offers: what conditions of a claim narrow. */
+  labels?: readonly string[];
+  groups?: readonly string[];
+  /** Queues that it claims from only when the others had nothing. */
+  whenIdle?: readonly string[];
   /** Between two status events; absent or 0, there are none. */
   statusMs?: number;
   emit: (event: WorkerEvent) => void;
@@ -74,6 +85,7 @@ export interface Parts {
   stopping: Stopping;
   status: Status;
   lifetime: Lifetime;
+  gate: Gate;
 }
 
 export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
@@ -84,7 +96,8 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   };
   const waker = new Waker(clock);
   const outbox = new Outbox(clock);
-  const asking = new Asking(clock, options.queues, name);
+  const { hooks = {} } = options;
+  const asking = new Asking(clock, options.queues, name, options.whenIdle);
   const following = new Following({
     ...{ transport, asking, maxCost },
     told: () => waker.wake(),
@@ -115,7 +128,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
       emit({ kind: "callRejected", call: "cancellations", error: messageOf(error) }),
   });
   const execution: Execution = new Execution({
-    ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers },
+    ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers, hooks },
     mayBegin: () => stopping.phase === "working",
     unserved: (error) => loop.failed("claim", { kind: "unserved", error }),
     reported: () => waker.wake(),
@@ -136,8 +149,19 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     statusMs: options.statusMs ?? 0,
   });
   const lifetime = new Lifetime({ clock, limits: options.stopAfter ?? {}, stop: loop.stop });
+  const gate = new Gate({
+    ...{ clock, hooks, emit, load: options.load },
+    offered: {
+      queues: options.queues,
+      labels: options.labels ?? [],
+      groups: options.groups ?? [],
+    },
+    status: () => status.now(),
+    peek: (wanted = {}) => transport.peek(wanted),
+    wake: () => waker.wake(),
+  });
   return {
     ...{ waker, outbox, asking, following, calls, attempts, heart, recording, reports },
-    ...{ cancellations, execution, stopping, status, lifetime },
+    ...{ cancellations, execution, stopping, status, lifetime, gate },
   };
 }

@@ -11,11 +11,14 @@ import type {
   Hello,
   Lease,
   LogUpdate,
+  PeekedJob,
   Places,
   ProgressUpdate,
   ReportAnswer,
   Waiting,
 } from "../shared/index.js";
+
+import type { PeekOptions } from "./hookTypes.js";
 
 export interface ClaimRequest {
   max: number;
@@ -32,6 +35,9 @@ export interface ClaimRequest {
   waited?: boolean;
   /** It knows its places among the workers of its queues. */
   placed?: boolean;
+  /** Instead of the labels and groups that the worker offers: fewer. */
+  labels?: string[];
+  groups?: string[];
 }
 
 export interface CompleteOptions {
@@ -93,6 +99,8 @@ export interface Transport {
     logs: LogUpdate[];
     output: OutputUpdate[];
   }): Promise<ReportAnswer[]>;
+  /** The first waiting jobs that this worker might have. */
+  peek(options: PeekOptions): Promise<PeekedJob[]>;
   /**
    * Follows the waiting jobs of each queue: the jobs, where they are few, or from an older deployment whether there are
    * any. `onError` may be called any number of times.

@@ -84,6 +84,27 @@ export interface LogEntry {
   readonly update: (change: LogChange) => void;
 }
 
+/** The options of `retryLocally`. */
+export interface RetryLocallyOptions {
+  /**
+   * How often at most, 1 to 100.
+   * @default 3
+   */
+  attempts?: number;
+  /**
+   * The wait after the first failure, in milliseconds, times a random half to whole.
+   * @default 500
+   */
+  minMs?: number;
+  /**
+   * The longest wait, in milliseconds, up to an hour.
+   * @default 10_000
+   */
+  maxMs?: number;
+  /** False where another try would fail as well. */
+  shouldRetry?: (error: unknown, attempt: number) => boolean;
+}
+
 /** The functions of a job for its handler. Each is a function of its own: it works when it is taken out of the job. */
 export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress = any> {
   /**
@@ -151,6 +172,21 @@ export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress 
     payload: Continues[Queue]["payload"],
     options?: ContinueOptions,
   ) => void;
+  /**
+   * Runs a part of the handler again when it throws, after waits that double from `minMs` to `maxMs`, with jitter. Nothing
+   * is reported, and no attempt of the job is used up: for a service that fails now and then. It ends with the signal.
+   * Errors that ask for an outcome (`NonRetryableError`, `RetryAfterError`, a snooze) are not tried again.
+   *
+   * @param run Gets the number of the try, 1 for the first.
+   * @returns The result of `run`.
+   * @throws The last error of `run`; the signal's reason, should that abort during a wait.
+   * @example
+   * const page = await job.retryLocally(() => fetchPage(job.payload.url, job.signal), { attempts: 5 });
+   */
+  readonly retryLocally: <Result>(
+    run: (attempt: number) => Result | Promise<Result>,
+    options?: RetryLocallyOptions,
+  ) => Promise<Result>;
   /**
    * Whether the handler is to stop: its job was canceled, is another's, or has run for too long. Inside Convex it asks the
    * deployment, and aborts the signal if so; in a worker, which is notified at once, it answers as `signal.aborted`

@@ -166,6 +166,18 @@ export class Waiting {
     return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
   }
 
+  /** Whether a queue may have jobs for this worker now, as far as it is known. */
+  mayHave(queue: string): boolean {
+    const now = this.clock.now();
+    const isDue = ({ dueAt, takenUntil }: Known) => Math.max(dueAt, takenUntil) <= now;
+    return this.more.get(queue) !== false || this.of(queue).some(isDue);
+  }
+
+  /** The queue of a job that was named, or is asked for. */
+  queueOf(id: string): string | undefined {
+    return this.jobs.get(id)?.queue ?? this.asked.get(id);
+  }
+
   /** Some queues from a random one on, to scan besides the named jobs. */
   some(count: number): string[] {
     const start = Math.floor(this.clock.random() * this.queues.length);

@@ -2,7 +2,7 @@
  * A worker's calls as calls of the app's five functions, over any carrier: a connection, or a suite's `convex-test`.
  */
 import type { FunctionReference } from "convex/server";
-import type { Hello, Waiting } from "../shared/index.js";
+import type { Hello, PeekedJob, Waiting } from "../shared/index.js";
 import type { Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
 
@@ -74,6 +74,13 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
     },
     report: async (said) =>
       (await wire.mutation(api.report, { ...caller, ...session, ...said })).answers,
+    peek: async (options) => {
+      const { maxCost } = connection;
+      const budget = maxCost === undefined ? {} : { maxCost };
+      const { queues = offer.queues, ...limit } = options;
+      const call = { kind: "peek", ...offer, ...budget, ...limit, queues: [...queues] };
+      return (await wire.query(api.watch, { token, call })) as PeekedJob[];
+    },
     watchHasWork: watchHasWork(connection, wire),
     watchCancellations: (onValue, onError) =>
       wire.follow(

@@ -1,17 +1,18 @@
 /** The worker as a program uses it: checks the options, connects, and runs the loop. */
-import { checkLabel } from "../shared/index.js";
+import { checkLabel, type PeekedJob } from "../shared/index.js";
 import {
   checkConcurrency,
   checkGrace,
   checkOptions,
   checkOutput,
-  checkServed,
   handlersOf,
+  queuesOf,
 } from "./checkOptions.js";
 import { systemClock } from "./clock.js";
 import { printEvent } from "./consoleEvents.js";
 import { connect } from "./convexTransport.js";
 import type { WorkerEvent, WorkerState, WorkerStatus } from "./events.js";
+import type { PeekOptions } from "./hookTypes.js";
 import { anyHost, newId, type Host } from "./host.js";
 import { PRESENCE_DEFAULT_MS, STATUS_DEFAULT_MS } from "./limits.js";
 import { Listeners } from "./listeners.js";
@@ -50,12 +51,14 @@ export class Worker<Api extends WorkerApi> {
 
   private readonly handlers: ReadonlyMap<string, Handler>;
   private readonly queues: string[];
+  private readonly whenIdle: string[];
   private readonly output: Required<OutputOptions>;
   private readonly listeners: Listeners;
   private readonly startedAs: WorkerStatus;
   private slots: number;
   private quietly = false;
   private loop: Loop | undefined;
+  private transport: Transport | undefined;
   private running: Promise<void> | undefined;
 
   /**
@@ -67,8 +70,10 @@ export class Worker<Api extends WorkerApi> {
    */
   constructor(private readonly options: WorkerOptions<Api>) {
     this.handlers = handlersOf(options);
-    checkOptions(options);
-    this.queues = checkServed(options.queues ?? [...this.handlers.keys()], this.handlers);
+    checkOptions(options, this.host.load);
+    const { all, whenIdle } = queuesOf(options, this.handlers);
+    this.queues = all;
+    this.whenIdle = whenIdle;
     this.name = options.name ?? this.host.name();
     checkLabel("The name of a worker", this.name);
     this.output = checkOutput(options.output ?? {});
@@ -174,10 +179,30 @@ export class Worker<Api extends WorkerApi> {
     await this.running.catch(() => {});
   }
 
+  /**
+   * The first waiting jobs that this worker might have, for a program or a hook that chooses among them. Nothing is
+   * promised: another worker may be faster. It costs one call of a query.
+   *
+   * @returns Up to `limit` jobs, with their payloads where these are small.
+   * @throws The error of the call: `groupForbidden`, `tokenRevoked`, no connection.
+   * @example
+   * beforeClaim: async ({ peek }) => ({ ids: (await peek()).filter(isCached).map(({ id }) => id) }),
+   */
+  async peek(options: PeekOptions = {}): Promise<PeekedJob[]> {
+    if (this.transport !== undefined) return await this.transport.peek(options);
+    const transport = this.connect();
+    try {
+      return await transport.peek(options);
+    } finally {
+      await transport.close();
+    }
+  }
+
   private async work(): Promise<void> {
     const { options, name, sessionKey, queues, host } = this;
     const { emit } = this.listeners;
     const transport = this.connect();
+    this.transport = transport;
     const loop = this.newLoop(transport);
     this.loop = loop;
     if (this.quietly) loop.setQuiet(true);
@@ -190,6 +215,7 @@ export class Worker<Api extends WorkerApi> {
       await loop.run();
     } finally {
       unlisten();
+      this.transport = undefined;
       await transport.close();
     }
   }
@@ -212,9 +238,14 @@ export class Worker<Api extends WorkerApi> {
 
   private newLoop(transport: Transport): Loop {
     const { options, name, queues, handlers, output } = this;
-    const { maxCost, stopAfter, graceMs } = options;
+    const { maxCost, stopAfter, graceMs, labels, groups } = options;
+    const { load } = this.host;
     return new Loop({
       ...{ clock: systemClock, transport, name, queues, handlers, output },
+      ...{ hooks: options, whenIdle: this.whenIdle },
+      ...(load === undefined ? {} : { load }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(groups === undefined ? {} : { groups }),
       concurrency: this.slots,
       presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
       statusMs: options.statusMs ?? STATUS_DEFAULT_MS,

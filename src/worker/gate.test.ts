@@ -1,0 +1,159 @@
+/** Limits and hooks that decide about claims, on a manual clock. */
+import { describe, expect, test } from "vitest";
+import { manual, startLoop } from "./fakes.test.js";
+import type { ClaimConditions, ClaimContext } from "./hookTypes.js";
+import { HELD_BACK_MS } from "./limits.js";
+
+describe("beforeClaim", () => {
+  test("that returns false leaves the claim out, and is asked again a second later", async () => {
+    let asked = 0;
+    let mayClaim = false;
+    const beforeClaim = () => (asked++, mayClaim);
+    const { clock, deployment, callsOf } = startLoop(async () => null, { hooks: { beforeClaim } });
+    deployment.enqueue();
+    await clock.advance(4.5 * HELD_BACK_MS);
+    expect(callsOf("claim")).toEqual([]);
+    expect(asked).toBe(5);
+    mayClaim = true;
+    await clock.advance(HELD_BACK_MS);
+    expect(deployment.recorded.size).toBe(1);
+  });
+
+  test("gets the room and the budget that running jobs leave over, and the worker's status", async () => {
+    const { handler } = manual();
+    const asked: ClaimContext[] = [];
+    const beforeClaim = (ctx: ClaimContext) => void asked.push(ctx);
+    const { clock, deployment } = startLoop(handler, {
+      ...{ concurrency: 3, maxCost: 10, hooks: { beforeClaim } },
+    });
+    deployment.enqueue(null, "tiles", { cost: 4 });
+    await clock.advance(1_000);
+    deployment.enqueue();
+    await clock.advance(1_000);
+    expect(asked[0]).toMatchObject({ max: 3, maxCost: 10, status: { slots: { used: 0, had: 3 } } });
+    expect(asked.at(-1)).toMatchObject({ max: 2, maxCost: 6, status: { state: "working" } });
+  });
+
+  test("that takes time holds up no outcome", async () => {
+    const { begun, handler } = manual();
+    const answers: ((conditions: ClaimConditions) => void)[] = [];
+    const beforeClaim = () => new Promise<ClaimConditions>((resolve) => answers.push(resolve));
+    const { clock, deployment } = startLoop(handler, { hooks: { beforeClaim } });
+    const id = deployment.enqueue();
+    deployment.enqueue();
+    await clock.advance(10_000);
+    expect(begun).toHaveLength(0);
+    answers[0]!({});
+    await clock.advance(100);
+    expect(begun).toHaveLength(1);
+    begun[0]!.resolve("done");
+    await clock.advance(10_000);
+    expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: "done" });
+    expect(begun).toHaveLength(1);
+    answers[1]!({});
+    await clock.advance(100);
+    expect(begun).toHaveLength(2);
+  });
+
+  test("narrows a claim to a cost, to labels and to groups, and such a claim has no cursor", async () => {
+    const conditions = { maxCost: 2, labels: ["gpu"], groups: ["org_1"] };
+    const { clock, deployment } = startLoop(async () => null, {
+      ...{ maxCost: 10, labels: ["gpu", "eu"], hooks: { beforeClaim: () => conditions } },
+    });
+    deployment.enqueue();
+    await clock.advance(1_000);
+    expect(deployment.requests[0]).toMatchObject({ max: 1, ...conditions });
+    expect(deployment.requests.every(({ cursor }) => cursor === undefined)).toBe(true);
+  });
+
+  test("may name the jobs that it has seen: the claim is for these and no others", async () => {
+    const beforeClaim = async ({ peek }: ClaimContext) => ({
+      ids: (await peek()).filter(({ payload }) => payload === "mine").map(({ id }) => id),
+    });
+    const { clock, deployment } = startLoop(async () => null, {
+      ...{ concurrency: 4, hooks: { beforeClaim } },
+    });
+    deployment.enqueue("other");
+    const mine = deployment.enqueue("mine");
+    await clock.advance(50);
+    expect(deployment.requests[0]).toMatchObject({ max: 4, named: [mine], lookIn: [] });
+  });
+
+  test("that names no job, or a queue without jobs, costs no call, and is asked ever more seldom", async () => {
+    let asked = 0;
+    const beforeClaim = () => (asked++, { ids: [] });
+    const { clock, deployment, callsOf } = startLoop(async () => null, { hooks: { beforeClaim } });
+    deployment.enqueue();
+    await clock.advance(60_000);
+    expect(callsOf("claim")).toEqual([]);
+    expect(asked).toBeGreaterThan(10);
+    expect(asked).toBeLessThan(30);
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("no driver")), /no driver/],
+    [
+      "names a queue of another worker",
+      () => ({ queues: ["walls"] }),
+      /among .*tiles; got "walls"/,
+    ],
+    ["offers a label that the worker has not", () => ({ labels: ["tpu"] }), /none; got "tpu"/],
+  ])("that %s leaves the claim out, and the event says so", async (_, beforeClaim, said) => {
+    const { clock, deployment, callsOf, kinds, end } = startLoop(async () => null, {
+      hooks: { beforeClaim },
+    });
+    deployment.enqueue();
+    await clock.advance(HELD_BACK_MS);
+    expect(callsOf("claim")).toEqual([]);
+    const [failed] = kinds("hookFailed");
+    expect(failed).toMatchObject({ hook: "beforeClaim", error: expect.stringMatching(said) });
+    expect(end.value).toBeUndefined();
+  });
+});
+
+describe("back pressure", () => {
+  test("claims nothing while memory or processor time is over its limit, and says when that begins and ends", async () => {
+    const { begun, handler } = manual();
+    const used = { memory: 0.5, cpu: 0.2 };
+    const { clock, deployment, kinds } = startLoop(handler, {
+      concurrency: 2,
+      hooks: { backPressure: { memory: 0.8, cpu: 0.9 } },
+      load: { memory: () => used.memory, cpu: () => used.cpu },
+    });
+    deployment.enqueue();
+    await clock.advance(1_000);
+    expect(begun).toHaveLength(1);
+    used.memory = 0.85;
+    deployment.enqueue();
+    await clock.advance(10_000);
+    expect(begun).toHaveLength(1);
+    used.memory = 0.5;
+    await clock.advance(HELD_BACK_MS + 100);
+    expect(begun).toHaveLength(2);
+    expect(kinds("backPressure")).toEqual([
+      { kind: "backPressure", by: "memory" },
+      { kind: "backPressure", by: null },
+    ]);
+  });
+
+  test("goes by a check of the app's own, before `beforeClaim` is asked", async () => {
+    let isFull = true;
+    let asked = 0;
+    const { clock, deployment, kinds } = startLoop(async () => null, {
+      hooks: {
+        backPressure: { check: () => Promise.resolve(isFull) },
+        beforeClaim: () => void asked++,
+      },
+    });
+    deployment.enqueue();
+    await clock.advance(10_000);
+    expect({ asked, recorded: deployment.recorded.size }).toEqual({ asked: 0, recorded: 0 });
+    isFull = false;
+    await clock.advance(2 * HELD_BACK_MS);
+    expect(deployment.recorded.size).toBe(1);
+    expect(kinds("backPressure").map((event) => "by" in event && event.by)).toEqual([
+      "check",
+      null,
+    ]);
+  });
+});
