@@ -92,6 +92,7 @@ describe("a queue that comes last", () => {
   test("is asked for after the others while no subscription says anything", async () => {
     const clock = new FakeClock();
     const asking = new Asking(clock, ["backfill", "tiles"], "w", ["backfill"]);
+    await clock.advance(1_000);
     expect([asks(asking), asks(asking)]).toEqual([["tiles"], ["backfill"]]);
     await clock.advance(60_000);
     expect(asks(asking)).toEqual(["tiles"]);
