@@ -16,15 +16,15 @@ const AREAS: Record<string, RegExp> = {
   dashboard: /^src\/(dashboard|page|react)\/.*\.tsx?$/,
   "worker and client": /^src\/.*\.tsx?$/,
   "local backend": /^local\/.*\.tsx?$/,
-  tests: /^tests\/.*\.tsx?$/,
-  "bench, example, clients": /^(bench|example|scripts|clients)\/.*\.tsx?$/,
+  tests: /^tests\/.*\.(tsx?|py)$/,
+  "bench, example, clients": /^(bench|example|scripts|clients)\/.*\.(tsx?|py)$/,
   documents: /\.md$/,
 };
 
 /** Generated. */
 const NOT_OURS = /\/_generated\/|^bench\/(RESULTS|figures)/;
 
-const files = repositoryFiles(/\.(tsx?|md)$/).filter((file) => !NOT_OURS.test(file));
+const files = repositoryFiles(/\.(tsx?|md|py)$/).filter((file) => !NOT_OURS.test(file));
 const areaOf = (file: string) => Object.keys(AREAS).find((name) => AREAS[name]!.test(file));
 
 describe("sentences whose subject is nobody in particular", () => {

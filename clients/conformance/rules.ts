@@ -1,5 +1,5 @@
 /**
- * The rules of the protocol that each message of a worker keeps, whatever the script: numbers, leases, slots. Each
+ * The rules of the protocol that each message of a worker keeps in every script: numbers, leases, slots. Each
  * broken rule is one sentence in `broken`. Pure but for the clock.
  */
 import { isSame, keyOf, type Json, type Lease } from "./messages.js";

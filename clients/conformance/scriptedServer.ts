@@ -44,7 +44,7 @@ export class ScriptedServer {
   readonly messages: Message[] = [];
   readonly recorded: (Lease & { outcome: Json })[] = [];
   readonly reported: Json[] = [];
-  /** Jobs to be given when all others are recorded. */
+  /** Jobs to be given when all before them are recorded. */
   last: ScriptedJob[] = [];
   left = false;
   private readonly server: Server;

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "../../clients/conformance/messages.js";
 import { checkServer } from "../../clients/conformance/serverChecks.js";
 import { checkWorker } from "../../clients/conformance/workerChecks.js";
-import { hasPython, pythonClient, pythonEnv } from "../support/python.js";
+import { pythonClient, pythonEnv, withoutPython } from "../support/python.js";
 import { startApp, type TestApp } from "../support/testApp.js";
 
 const NODE = ["--import", "tsx", "clients/conformance/nodeWorker.ts"];
 const NAIVE = "clients/conformance/naiveWorker.js";
 const broken = (checks: readonly Check[]) => checks.filter(({ isKept }) => !isKept);
 
-describe.skipIf(!hasPython)("the Python worker", () => {
+describe.skipIf(withoutPython())("the Python worker", () => {
   test("passes its own tests, with the standard library alone", () => {
     const unittest = ["-W", "error", "-m", "unittest", "discover", "-s", "tests", "-t", "."];
     const run = spawnSync("python3", unittest, {
@@ -25,7 +25,7 @@ describe.skipIf(!hasPython)("the Python worker", () => {
     expect(run.stderr).toMatch(/^Ran (3[5-9]|[4-9]\d) tests[\s\S]*^OK$/m);
   });
 
-  test("keeps every rule of the protocol, whatever replies are lost, calls refused and leases ended", async () => {
+  test("keeps every rule of the protocol where replies are lost, calls refused and leases ended", async () => {
     const args = ["clients/python/conformance_worker.py"];
     const checks = await checkWorker({ command: "python3", args, env: pythonEnv, isQuiet: true });
     expect(broken(checks)).toEqual([]);

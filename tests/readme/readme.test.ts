@@ -21,8 +21,10 @@ import { anyApi } from "convex/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { convex, push } from "../../local/convexCli.js";
+import { exchangesOf, runExchanges } from "../support/exchanges.js";
 import { linkPackages } from "../support/link.js";
 import { root } from "../support/paths.js";
+import { withoutPython } from "../support/python.js";
 import { until } from "../../local/until.js";
 
 let app: string;
@@ -57,6 +59,12 @@ function blocks(): { file: string; code: string }[] {
     files.set(file!, `${files.get(file!)!}${code!}`);
   }
   return [...files].map(([file, code]) => ({ file, code }));
+}
+
+/** The same in Python. */
+function pythonBlocks(): { file: string; code: string }[] {
+  const all = [...documents.join("\n").matchAll(/```python\n# (\S+)\n([\s\S]*?)```/g)];
+  return all.map(([, file, code]) => ({ file: file!, code: code! }));
 }
 
 /**
@@ -106,7 +114,7 @@ beforeAll(async () => {
   const manifest = { name: "readme-app", type: "module", dependencies: { convex: "*" } };
   writeFileSync(path.join(app, "package.json"), JSON.stringify(manifest));
   writeFileSync(path.join(app, "tsconfig.json"), JSON.stringify(TSCONFIG));
-  for (const { file, code } of blocks()) {
+  for (const { file, code } of [...blocks(), ...pythonBlocks()]) {
     mkdirSync(path.dirname(path.join(app, file)), { recursive: true });
     writeFileSync(path.join(app, file), code);
   }
@@ -205,6 +213,15 @@ test("the README's first job prints in a terminal the README's output", async ()
   }
 }, 60_000);
 
+test("each call of the protocol's page is answered as the page says", async () => {
+  const made = await convex(app, ["run", "tokens:create", '{"name": "any language"}'], backend);
+  const { token } = JSON.parse(made) as { token: string };
+  const page = readFileSync(path.join(root, "docs/reference/protocol.md"), "utf8");
+  const exchanges = exchangesOf(page);
+  expect(exchanges.length).toBeGreaterThan(12);
+  await runExchanges(backend.url, exchanges, new Map([["cvy_…", token]]));
+}, 60_000);
+
 describe("the README's workers, two workers in one process", () => {
   const client = () => new ConvexHttpClient(backend.url);
   let worker: ChildProcess;
@@ -268,3 +285,30 @@ describe("the README's workers, two workers in one process", () => {
     expect(await exited).toBe(0);
   });
 });
+
+test.skipIf(withoutPython())(
+  "the guide's Python worker runs the guide's job, with the package's own client",
+  async () => {
+    const made = await convex(app, ["run", "tokens:create", '{"name": "python"}'], backend);
+    const { token } = JSON.parse(made) as { token: string };
+    const client = new ConvexHttpClient(backend.url);
+    const PYTHONPATH = path.join(app, "node_modules/convex-conveyor/clients/python");
+    const worker = spawn("python3", ["worker.py"], {
+      cwd: app,
+      env: { ...process.env, PYTHONPATH, CONVEX_URL: backend.url, CONVEYOR_TOKEN: token },
+      stdio: "inherit",
+    });
+    const exited = new Promise((resolve) => worker.on("exit", resolve));
+    const id: unknown = await client.mutation(anyApi["photos"]!["add"]!, {
+      url: photosUrl("/b.jpg"),
+    });
+    const status = await until(
+      () => client.query(anyApi["jobs"]!["status"]!, { id }),
+      (job: { status: string }) => job.status === "succeeded",
+    );
+    expect(status).toMatchObject({ result: { bytes: 1234 }, attempt: 1 });
+    worker.kill("SIGTERM");
+    expect(await exited).toBe(0);
+  },
+  60_000,
+);

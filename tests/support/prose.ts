@@ -22,7 +22,11 @@ export function namesNoThing({ text }: Sentence): boolean {
 /** Of a source file or a page of Markdown. */
 export function sentencesOf(file: string): Sentence[] {
   const text = readFileSync(path.join(root, file), "utf8");
-  const passages = file.endsWith(".md") ? ofPage(text) : ofSource(file, text);
+  const passages = file.endsWith(".md")
+    ? ofPage(text)
+    : file.endsWith(".py")
+      ? ofPython(text)
+      : ofSource(file, text);
   return passages.flatMap(({ at, prose }) =>
     split(prose).map((sentence) => ({ file, line: lineAt(text, at), text: sentence })),
   );
@@ -56,6 +60,15 @@ function ofSource(file: string, text: string): Passage[] {
     text,
     [...passages.values()].sort((a, b) => a.at - b.at),
   );
+}
+
+/** Docstrings, and lines of comments that follow one another. */
+function ofPython(text: string): Passage[] {
+  const found = text.matchAll(/"""([\s\S]*?)"""|(?:^[^"'\n#]*#[^\n]*\n)+/gm);
+  return [...found].map(({ index, 0: all, 1: docstring }) => ({
+    at: index,
+    prose: docstring ?? all.replace(/^[^#\n]*#:?/gm, ""),
+  }));
 }
 
 /** Lines of `//` that follow one another are one passage. */

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { root } from "./paths.js";
+import { pythonEnv } from "./python.js";
 
 export interface Line {
   started?: string;
@@ -32,14 +33,19 @@ export function startWorker(options: {
   graceMs?: number;
   /** How wrong its clock is. */
   clockShiftMs?: number;
+  /** The same worker in Python. */
+  isPython?: boolean;
 }): WorkerProcess {
+  const folder = path.join(root, "tests/support/app");
+  const node = ["--import", "tsx", path.join(folder, "worker.ts")];
   const child = spawn(
-    process.execPath,
-    ["--import", "tsx", path.join(root, "tests/support/app/worker.ts")],
+    options.isPython === true ? "python3" : process.execPath,
+    options.isPython === true ? [path.join(folder, "worker.py")] : node,
     {
       cwd: root,
       env: {
         ...process.env,
+        ...pythonEnv,
         CONVEX_URL: options.url,
         CONVEYOR_TOKEN: options.token,
         WORKER_NAME: options.name,

@@ -1,7 +1,7 @@
 """The session's calls: one at a time, counted.
 
-A call without an answer is repeated under the same number until it is answered, so that no job is leased to this
-session without its knowing, and no outcome is lost. A rejected call used no number up: had an earlier copy of it taken
+A call without an answer is repeated under the same number until it is answered. So no job is leased to this session
+without its knowing, and no outcome is lost. A rejected call used no number up: had an earlier copy of it taken
 effect after all, the next call under that number gets the reply of the copy. So a reply is applied by the ids in it.
 """
 
@@ -47,7 +47,7 @@ class Calls:
 
     @property
     def after(self) -> int:
-        """A number after those of all calls that were made, should one that was given up still arrive."""
+        """A number after every call's, should a call that was given up still arrive."""
         return self._n + 2
 
     def give_up(self) -> None:

@@ -1,4 +1,4 @@
-"""Errors: those that a handler raises for an outcome of its own, and those of calls."""
+"""Errors that a handler raises for an outcome of its own, and errors of calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Snooze(Exception):
 class ConveyorError(Exception):
     """An error of the deployment or of the worker's options: a code for programs, a sentence for people.
 
-    The codes are those of ``docs/reference/errors.md``: ``tokenRevoked``, ``unknownQueue`` and so on.
+    ``docs/reference/errors.md`` has the codes: ``tokenRevoked``, ``unknownQueue`` and so on.
     """
 
     def __init__(self, code: str, message: str, data: Optional[Mapping[str, Any]] = None) -> None:

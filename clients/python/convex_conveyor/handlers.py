@@ -1,7 +1,7 @@
 """Runs handlers: a plain function in a thread, an ``async def`` in the event loop of handlers.
 
-And the jobs whose handlers run here also after their attempt was lost: such a handler may go on after its signal, and
-a second handler of the same job would disturb it.
+It also knows the jobs with a handler here: the handler of a lost attempt may go on after its signal, and a second
+handler of the same job would disturb it.
 """
 
 from __future__ import annotations

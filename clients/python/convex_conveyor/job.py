@@ -105,7 +105,7 @@ class Job:
     def continue_with(self, queue: str, payload: Any, **options: Any) -> None:
         """Enqueues another job with this one's result, in the same transaction; nothing if the attempt fails.
 
-        ``options`` are those of ``enqueue`` by their own names: ``priority=5``, ``runAfter=60_000``. The app lists the
+        ``options`` are the options of ``enqueue`` by their own names: ``priority=5``, ``runAfter=60_000``. The app lists the
         queue in ``workerApi({ continueWith: [...] })``. A payload that does not fit that queue fails this job.
         """
         one = {"queue": queue, "payload": sendable(f"The payload for the queue {queue!r}", payload)}

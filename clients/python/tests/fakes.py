@@ -1,4 +1,4 @@
-"""A deployment in memory, and an event loop whose time jumps to the next event: hours pass in milliseconds."""
+"""A deployment in memory, and an event loop in which time jumps to the next event: hours pass in milliseconds."""
 
 from __future__ import annotations
 
