@@ -1,5 +1,5 @@
 /** Every pair without one of its guards, and the violation that follows. */
-import { withoutGuards, type deploymentOf } from "../races/deployment.js";
+import { withoutGuard, type deploymentOf } from "../races/deployment.js";
 import { Violation } from "../races/world.js";
 import { play, type Mutant, type Pair } from "./pair.js";
 import { LARGE, PAIRS } from "./pairs/all.js";
@@ -19,9 +19,10 @@ export const QUICK = MUTANTS.filter(({ pair }) => !LARGE.includes(pair)).filter(
 export async function violation(
   sound: Awaited<ReturnType<typeof deploymentOf>>,
   pair: Pair,
-  { replace, unvalidated }: Mutant,
+  { without, changes, unvalidated }: Mutant,
 ): Promise<string> {
-  const deployment = replace === undefined ? sound : await withoutGuards(sound, replace);
+  const deployment =
+    changes === undefined ? sound : await withoutGuard(sound, { name: without, changes });
   try {
     const { orders } = await play(deployment, pair, { validates: unvalidated !== true });
     return `nothing was found in ${orders} orders`;

@@ -5,7 +5,7 @@
  */
 import { onlyForgets } from "../support/forgetting.js";
 import type { Deployment } from "../../local/functions/types.js";
-import type { Replacement } from "../races/deployment.js";
+import type { Change } from "../planted/change.js";
 import { checkCursor, checkTables, KEPT_TIMERS, type Job } from "../races/invariants.js";
 import { must, Violation } from "../races/world.js";
 import { explore, type End } from "./explore.js";
@@ -34,10 +34,10 @@ export interface Meeting {
   rest?(line: Line): Promise<void>;
 }
 
-/** One guard taken out of the component, by a replacement in its text or, for guards by validation, in the engine. */
+/** One guard taken out of the component, by changes in its functions or, for guards by validation, in the engine. */
 export interface Mutant {
   without: string;
-  replace?: readonly Replacement[];
+  changes?: readonly Change[];
   unvalidated?: boolean;
   finds: RegExp;
 }

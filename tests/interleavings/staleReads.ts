@@ -2,7 +2,7 @@
  * For mutants: a snapshot read where the component has a real one. The rows come by the process's own query with unchanged
  * arguments and answer: written out, as the name of a lane.
  */
-import type { Replacement } from "../races/deployment.js";
+import type { Change } from "../planted/change.js";
 
 /** The rows of that name as a snapshot shows them; `about` is an expression for their subject. */
 export function seenAs(name: string, about = '""'): string {
@@ -11,15 +11,14 @@ export function seenAs(name: string, about = '""'): string {
 }
 
 /** Makes the query answer with the rows of that name; `about` is the name of their subject. */
-export function showsAs(name: string, rows: string): Replacement {
+export function showsAs(name: string, rows: string): Change {
   return {
-    file: "push/mainLoop.ts",
-    text: "handler: (ctx, args): Promise<HandedOver> => lookOf(ctx, args),",
-    by: `handler: async (ctx, args): Promise<HandedOver> => {
-    if (!args.process.startsWith("${name} ")) return await lookOf(ctx, args);
-    const about = args.process.slice("${name} ".length);
-    const lane = JSON.stringify(${rows});
-    return { lanes: [{ lane, generation: 0, n: 0, jobs: [] }], upTo: 0n, areWaiting: false };
-  },`,
+    in: "mainLoop.ts:readProcesses",
+    call: "lookOf",
+    gives: `!args.process.startsWith("${name} ") ? $it : (async () => {
+      const about = args.process.slice("${name} ".length);
+      const lane = JSON.stringify(${rows});
+      return { lanes: [{ lane, generation: 0, n: 0, jobs: [] }], upTo: 0n, areWaiting: false };
+    })()`,
   };
 }

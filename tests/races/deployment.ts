@@ -1,29 +1,22 @@
-/**
- * The real component under a tiny app, bundled from the sources as they stand, and, for the controls, with one guard
- * taken out by a replacement in their text. A replacement that finds nothing to replace throws: a control must not
- * turn into a second run of the sound component.
- */
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
-import { root } from "../support/paths.js";
+/** The real component under a tiny app, bundled from the sources as they stand, and, for the controls, with one guard taken out. */
+import { bundled } from "../planted/bundled.js";
+import type { Bug } from "../planted/change.js";
 import { bundle, makeDeployment, PRELUDE } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
 
 /** Where the component lies in the test's deployment. */
 export const COMPONENT = "conveyor";
 
-/** A guard to take out: in this file of `src/component`, this text by that. */
-export interface Replacement {
-  file: string;
-  text: string;
-  by: string;
-}
-
 /** Digests run on other threads, which no seed steers, and tokens are not under test here: their text stands for their hash. */
-const DIGEST: Replacement = {
-  file: "rows/tokens.ts",
-  text: `await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))`,
-  by: "new TextEncoder().encode(text)",
+export const DIGEST: Bug = {
+  name: "no digest",
+  changes: [
+    {
+      in: "tokens.ts:sha256",
+      call: "crypto.subtle.digest",
+      gives: "new TextEncoder().encode(text)",
+    },
+  ],
 };
 
 /** `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing. */
@@ -51,57 +44,17 @@ const APP = {
     });`,
 };
 
-export async function deploymentOf(replacements: readonly Replacement[]): Promise<Deployment> {
-  return await makeDeployment({ "": APP, [COMPONENT]: componentWithout(replacements) });
+export async function deploymentOf(bugs: readonly Bug[]): Promise<Deployment> {
+  const { component, plugins } = bundled([DIGEST, ...bugs]);
+  return await makeDeployment({ "": APP, [COMPONENT]: component }, {}, {}, plugins);
 }
 
-/** The same deployment with guards taken out: its schema and its functions' arguments stay the same. */
-export async function withoutGuards(
-  { instances }: Deployment,
-  replacements: readonly Replacement[],
-): Promise<Deployment> {
+/** The same deployment with a guard taken out: its schema and its functions' arguments stay the same. */
+export async function withoutGuard({ instances }: Deployment, guard: Bug): Promise<Deployment> {
   const sound = instances.get(COMPONENT)!;
-  const modules = await bundle(componentWithout(replacements));
+  const { component, plugins } = bundled([DIGEST, guard]);
+  const modules = await bundle(component, plugins);
   modules.delete("schema.js");
   const definition = { ...sound.definition, modules };
   return { instances: new Map(instances).set(COMPONENT, { ...sound, definition }) };
-}
-
-function componentWithout(replacements: readonly Replacement[]): Record<string, string> {
-  const files = componentSources();
-  for (const { file, text, by } of [DIGEST, ...replacements]) {
-    const source = files[file];
-    if (source === undefined || source.split(text).length !== 2) {
-      throw new Error(`The guard is not, or not once, in src/component/${file}: ${text}`);
-    }
-    files[file] = source.replace(text, () => by);
-  }
-  return files;
-}
-
-/** By path, the name of the bundler's modules. Imports from `src/shared` are bundled from their place. */
-export function componentSources(): Record<string, string> {
-  const folder = path.join(root, "src/component");
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !NO_MODULES.has(name),
-  );
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      importsFromRoot(name, readFileSync(path.join(folder, name), "utf8")),
-    ]),
-  );
-}
-
-const NO_MODULES = new Set([
-  "convex.config.ts",
-  ...["component.ts", "dataModel.ts"].map((name) => `_generated/${name}`),
-]);
-
-/** An import is named from the component's folder on, for any importing file, or from the repository's root. */
-function importsFromRoot(name: string, source: string): string {
-  return source.replace(/(from\s+)"(\.[^"]*)"/g, (_, from: string, target: string) => {
-    const resolved = path.join(path.dirname(name), target);
-    return `${from}"./${resolved.replace(/^\.\.\//, "src/")}"`;
-  });
 }

@@ -6,7 +6,7 @@ import { ownHandlers } from "./ownHandlers.js";
 import { readOptions, USAGE, type Options } from "./options.js";
 import { Players, type Outcome } from "./players.js";
 import { recordSeeds, verifySlices } from "./record.js";
-import type { Replacement } from "./deployment.js";
+import type { Bug } from "../planted/change.js";
 
 const MS = 1_000;
 /** More than these failures are counted, not shown. */
@@ -32,9 +32,9 @@ async function main(): Promise<number> {
   }
 }
 
-function plantedIn({ mutant, handlers }: Options): Replacement[] {
+function plantedIn({ mutant, handlers }: Options): Bug[] {
   return [
-    ...(mutant === null ? [] : mutantNamed(mutant).replace),
+    ...(mutant === null ? [] : [mutantNamed(mutant)]),
     ...(handlers === null ? [] : [ownHandlers(handlers)]),
   ];
 }

@@ -1,13 +1,16 @@
 /** Handlers of the user's own, in place of the ones that only wait: see `docs/internals/testing.md`. */
 import path from "node:path";
-import type { Replacement } from "./deployment.js";
+import type { Bug } from "../planted/change.js";
 
 /** `file` exports `handle`. */
-export function ownHandlers(file: string): Replacement {
+export function ownHandlers(file: string): Bug {
+  const from = JSON.stringify(path.resolve(file));
   return {
-    file: "../tests/simulation/app/own.ts",
-    text: "export const handle: Handle | null = null;",
-    by: `export { handle } from ${JSON.stringify(path.resolve(file))};`,
+    name: "the user's own handlers",
+    changes: [
+      { in: "app/own.ts", value: "handle", is: "ownHandle" },
+      { in: "app/own.ts", adds: `import { handle as ownHandle } from ${from};` },
+    ],
   };
 }
 

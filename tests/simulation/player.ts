@@ -1,10 +1,10 @@
 /** A process that plays the seeds it receives, one at a time. */
 import { Seeds, type SeedOptions, type SeedReport } from "./seeds.js";
-import type { Replacement } from "./deployment.js";
+import type { Bug } from "../planted/change.js";
 
 /** The first word to it, and again when other bugs are to be planted. */
 export interface Start {
-  replacements: readonly Replacement[];
+  bugs: readonly Bug[];
 }
 
 /** Every other. */
@@ -18,8 +18,8 @@ export type Answer = { report: SeedReport } | { error: string };
 let seeds: Promise<Seeds> | undefined;
 
 process.on("message", (message: Start | Ask) => {
-  if ("replacements" in message) {
-    seeds = Seeds.build(message.replacements);
+  if ("bugs" in message) {
+    seeds = Seeds.build(message.bugs);
     return;
   }
   answerTo(message).then(

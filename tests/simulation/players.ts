@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Replacement } from "./deployment.js";
+import type { Bug } from "../planted/change.js";
 import { isLarge } from "./large.js";
 import type { Answer, Ask } from "./player.js";
 import type { SeedOptions, SeedReport } from "./seeds.js";
@@ -29,8 +29,8 @@ export type Outcome = { seed: number; report: SeedReport } | { seed: number; err
 export class Players {
   readonly #players: Player[];
 
-  constructor(replacements: readonly Replacement[] = [], count: number = availableParallelism()) {
-    this.#players = Array.from({ length: count }, () => new Player(replacements));
+  constructor(bugs: readonly Bug[] = [], count: number = availableParallelism()) {
+    this.#players = Array.from({ length: count }, () => new Player(bugs));
   }
 
   /** Plays the seeds that `next` gives until it gives none. `told` receives them in the order in which they end. */
@@ -49,8 +49,8 @@ export class Players {
   }
 
   /** Other bugs from now on, in the same processes. */
-  plant(replacements: readonly Replacement[]): void {
-    for (const player of this.#players) player.plant(replacements);
+  plant(bugs: readonly Bug[]): void {
+    for (const player of this.#players) player.plant(bugs);
   }
 
   /** One alone. */
@@ -67,11 +67,11 @@ class Player {
   #child: ChildProcess | undefined;
   #played = 0;
 
-  constructor(private replacements: readonly Replacement[]) {}
+  constructor(private bugs: readonly Bug[]) {}
 
-  plant(replacements: readonly Replacement[]): void {
-    this.replacements = replacements;
-    this.#child?.send({ replacements });
+  plant(bugs: readonly Bug[]): void {
+    this.bugs = bugs;
+    this.#child?.send({ bugs });
   }
 
   play(ask: Ask): Promise<Outcome> {
@@ -113,7 +113,7 @@ class Player {
       execArgv: EXEC_ARGV,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    child.send({ replacements: this.replacements });
+    child.send({ bugs: this.bugs });
     return child;
   }
 }

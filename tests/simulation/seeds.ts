@@ -1,7 +1,8 @@
 /** One seed from its number to its report, in a process that keeps the state that seeds share. */
+import type { Bug } from "../planted/change.js";
 import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import { cutPlan, type Cut } from "./cuts.js";
-import { build, type Built, type Replacement } from "./deployment.js";
+import { build, type Built } from "./deployment.js";
 import { drawPlan } from "./draws.js";
 import { play } from "./run.js";
 import type { Violation } from "./simulation.js";
@@ -31,9 +32,9 @@ export class Seeds {
 
   private constructor(private readonly built: Built) {}
 
-  /** `replacements` make a mutant. */
-  static async build(replacements: readonly Replacement[] = []): Promise<Seeds> {
-    return new Seeds(await build(replacements));
+  /** With bugs that are planted. */
+  static async build(bugs: readonly Bug[] = []): Promise<Seeds> {
+    return new Seeds(await build(bugs));
   }
 
   async play(seed: number, { cuts = [], traces = false }: SeedOptions = {}): Promise<SeedReport> {

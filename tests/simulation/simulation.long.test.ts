@@ -51,7 +51,7 @@ describe("a bug that is planted is found", () => {
     const tryNext = async (): Promise<void> => {
       const [planted, sound] = [new Players([], 1), new Players([], 1)];
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-        planted.plant(mutant.replace);
+        planted.plant([mutant]);
         tried.set(mutant.name, await tryOne(mutant, planted, sound));
       }
       planted.close();

@@ -8,7 +8,7 @@ import { makeDeployment, PRELUDE } from "../../local/functions/testing.js";
 import type { Deployment } from "../../local/functions/types.js";
 import { schemasOf } from "../../local/push/schemas.js";
 import type { World } from "../../local/virtual/world.js";
-import { componentSources } from "../races/deployment.js";
+import { bundled } from "../planted/bundled.js";
 
 /** Where the component is mounted. */
 export const COMPONENT = "conveyor";
@@ -72,7 +72,7 @@ const APP = {
 };
 
 export function makeApp(): Promise<Deployment> {
-  return makeDeployment({ "": APP, [COMPONENT]: componentSources() });
+  return makeDeployment({ "": APP, [COMPONENT]: bundled().component });
 }
 
 /** As a push does: refused, and without effect, when a row does not fit the schema. */

@@ -35,7 +35,7 @@ const retryAndCancel: Pair = {
   mutants: [
     {
       without: "the check whether the job is finished",
-      replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
+      changes: [{ in: "retry.ts:retryJob", condition: "isFinished", is: false }],
       finds: /is refused: .*cannot retry/,
     },
     UNVALIDATED,
@@ -66,13 +66,17 @@ const timeoutAndComplete: Pair = {
   mutants: [
     {
       without: "the second check whether the session has expired",
-      replace: [{ file: "tend/lostLeases.ts", text: " || session.expiresAt >= now", by: "" }],
+      changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
       finds: /^a lease was ended that stands/,
     },
     {
       without: "the leases that a session keeps when another of its attempts ran too long",
-      replace: [
-        { file: "tend/lostLeases.ts", text: "if (isLost) await bury", by: "if (true) await bury" },
+      changes: [
+        {
+          in: "lostLeases.ts:expireSession",
+          from: "if (isLost) await bury",
+          to: "if (true) await bury",
+        },
       ],
       finds: /^running, in no lease/,
     },

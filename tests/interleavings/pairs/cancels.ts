@@ -30,13 +30,7 @@ const replaceAndClaim: Pair = {
   mutants: [
     {
       without: "the check whether the job has begun",
-      replace: [
-        {
-          file: "manage/replace.ts",
-          text: `if (!mayMove("cancel", there.status))`,
-          by: "if (false)",
-        },
-      ],
+      changes: [{ in: "replace.ts:replace", condition: "mayMove", is: false }],
       finds: /^(replace is refused|a replaced job was handed out)/,
     },
     UNVALIDATED,
@@ -92,13 +86,7 @@ const cancelAndBeat: Pair = {
   mutants: [
     {
       without: "the row that asks the worker",
-      replace: [
-        {
-          file: "rows/cancels.ts",
-          text: `await ctx.db.insert("cancels", { ...session, job: _id, attempt });`,
-          by: "",
-        },
-      ],
+      changes: [{ in: "cancels.ts:askToStop", without: "db.insert" }],
       finds: /^the worker is not asked/,
     },
   ],

@@ -5,17 +5,10 @@ import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
 
 const NO_SECOND_LOOK: Mutant = {
   without: "the real read of a job before it is taken",
-  replace: [
-    {
-      file: "claim/leaseBatch.ts",
-      text: "if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {",
-      by: "if (job === null) {",
-    },
-    {
-      file: "edges/mayTake.ts",
-      text: "queue.isPaused || !isClaimable(job)",
-      by: "queue.isPaused",
-    },
+  changes: [
+    { in: "leaseBatch.ts:take", condition: "isClaimable", is: false },
+    { in: "leaseBatch.ts:take", condition: "job seq", is: false },
+    { in: "mayTake.ts:mayTake", condition: "isClaimable", is: false },
   ],
   finds: /is refused: .*cannot claim/,
 };
@@ -58,9 +51,7 @@ const claimAndCancel: Pair = {
     NO_SECOND_LOOK,
     {
       without: "the second check whether the job has begun",
-      replace: [
-        { file: "manage/cancel.ts", text: "if (isCancelable(job.status))", by: "if (true)" },
-      ],
+      changes: [{ in: "cancel.ts:cancelJob", condition: "isCancelable", is: true }],
       finds: /cancel is refused/,
     },
     UNVALIDATED,
@@ -85,24 +76,18 @@ const enqueueAndIdle: Pair = {
   mutants: [
     {
       without: "reading the range in which there is nothing",
-      replace: [
+      changes: [
         {
-          file: "claim/hasWork.ts",
-          text: "const placeScan = newPlaceScan(place, bounds, epoch);",
-          by: "const placeScan = { ...newPlaceScan(place, bounds, epoch), from: { seq: 1n << 62n, creationTime: 0 } };",
+          in: "hasWork.ts:isAnyWaiting",
+          call: "newPlaceScan",
+          gives: "{ ...$it, from: { seq: 1n << 62n, creationTime: 0 } }",
         },
       ],
       finds: /^a subscriber gets no update|hasWork says that there is none/,
     },
     {
       without: "a new seq for a job that comes in",
-      replace: [
-        {
-          file: "edges/transitions.ts",
-          text: "queue: name,\n    seq: ctx.db.vars.commitTs,",
-          by: "queue: name,\n    seq: 1n,",
-        },
-      ],
+      changes: [{ in: "transitions.ts:insertJob", value: "seq", is: "1n" }],
       finds: /^a pending job below a published cursor/,
     },
   ],
@@ -120,11 +105,11 @@ const claimAndEnqueue: Pair = {
   mutants: [
     {
       without: "the snapshot's own timestamp as the end of a claim's scan",
-      replace: [
+      changes: [
         {
-          file: "index/scan.ts",
-          text: "return afterCommit(upTo !== undefined && upTo < snapshot ? upTo : snapshot);",
-          by: "return afterCommit(BigInt(Date.now() + 1) * 1_000_000n);",
+          in: "scan.ts:endOf",
+          call: "afterCommit",
+          gives: "afterCommit(BigInt(Date.now() + 1) * 1_000_000n)",
         },
       ],
       finds: /^a pending job below a returned cursor/,
@@ -145,11 +130,11 @@ const claimsAndTies: Pair = {
   mutants: [
     {
       without: "the creation time in a cursor",
-      replace: [
+      changes: [
         {
-          file: "claim/nextCursor.ts",
-          text: "below = row.key;",
-          by: "below = { seq: row.key.seq + 1n, creationTime: 0 };",
+          in: "nextCursor.ts:deadBelow",
+          from: "below = row.key",
+          to: "below = { seq: row.key.seq + 1n, creationTime: 0 }",
         },
       ],
       finds: /^a pending job below a returned cursor/,
@@ -179,11 +164,11 @@ const claimAndRelease: Pair = {
   mutants: [
     {
       without: "a new seq for a job that comes back",
-      replace: [
+      changes: [
         {
-          file: "edges/transitions.ts",
-          text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
-          by: `status: EDGES[edge].to,\n    seq: edge === "release" ? job.seq : db.vars.commitTs,`,
+          in: "transitions.ts:move",
+          value: "seq",
+          is: `edge === "release" ? job.seq : db.vars.commitTs`,
         },
       ],
       finds: /^a pending job below a returned cursor/,

@@ -37,24 +37,14 @@ const arrivalsAndDelete: Pair = {
   mutants: [
     {
       without: "the row of a new job that is deleted before it was counted",
-      replace: [
-        {
-          file: "count/uncounted.ts",
-          text: "if (job._creationTime <= counted.arrivals) return;",
-          by: "if (job._creationTime > 0) return;",
-        },
+      changes: [
+        { in: "uncounted.ts:noteDeleted", condition: "counted.arrivals _creationTime", is: true },
       ],
       finds: /of 3 enqueued are counted|^no alarm/,
     },
     {
       without: "leaving deleted jobs out of an old snapshot",
-      replace: [
-        {
-          file: "count/arrivals.ts",
-          text: "const jobs = rows.filter(({ _id }) => !gone.has(_id));",
-          by: "const jobs = rows.filter(({ _id }) => _id !== undefined || gone.has(_id));",
-        },
-      ],
+      changes: [{ in: "arrivals.ts:findNewJobs", call: "rows.filter", gives: "rows" }],
       finds: /4 of 3 enqueued are counted/,
     },
     UNVALIDATED,
@@ -95,29 +85,17 @@ const rollUpAndRetry: Pair = {
   mutants: [
     {
       without: "the row of an end that a retry takes away",
-      replace: [{ file: "manage/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+      changes: [{ in: "retry.ts:retryJob", without: "noteEndGone" }],
       finds: /0 of 1 canceled are counted/,
     },
     {
       without: "leaving removed ends out of an old snapshot",
-      replace: [
-        {
-          file: "count/rollUp.ts",
-          text: "gone.get(_id) !== seq",
-          by: "gone.get(_id) !== 0n || seq",
-        },
-      ],
+      changes: [{ in: "rollUp.ts:findEnds", from: "gone.get(_id) !== seq", to: "true" }],
       finds: /2 of 1 canceled are counted/,
     },
     {
       without: "the real read of how far ends have been counted",
-      replace: [
-        {
-          file: "count/uncounted.ts",
-          text: "if (compareKeys({ seq, creationTime: _creationTime }, upTo) < 0) return;",
-          by: "if (upTo.seq < 0n) return;",
-        },
-      ],
+      changes: [{ in: "uncounted.ts:noteEndGone", condition: "compareKeys", is: false }],
       finds: /2 of 1 canceled are counted/,
     },
     UNVALIDATED,

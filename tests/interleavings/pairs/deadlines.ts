@@ -80,13 +80,7 @@ const releaseAndDeadline: Pair = withSkew(
     mutants: [
       {
         without: "writing the row of a job that runs when the alarm at its deadline comes",
-        replace: [
-          {
-            file: "edges/startDeadlines.ts",
-            text: 'else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);',
-            by: "",
-          },
-        ],
+        changes: [{ in: "startDeadlines.ts:expireOne", without: "passDeadline" }],
         finds: /^it waits behind its deadline, for no alarm/,
       },
     ],

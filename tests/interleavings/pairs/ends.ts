@@ -22,7 +22,7 @@ const retryAndRetry: Pair = {
   mutants: [
     {
       without: "the check whether the job is finished",
-      replace: [{ file: "manage/retry.ts", text: "if (!isFinished(status))", by: "if (false)" }],
+      changes: [{ in: "retry.ts:retryJob", condition: "isFinished", is: false }],
       finds: /is refused: .*cannot retry/,
     },
     UNVALIDATED,
@@ -42,11 +42,11 @@ const retryAndClaim: Pair = {
   mutants: [
     {
       without: "a new seq for a job that comes back",
-      replace: [
+      changes: [
         {
-          file: "edges/transitions.ts",
-          text: "status: EDGES[edge].to,\n    seq: db.vars.commitTs,",
-          by: `status: EDGES[edge].to,\n    seq: edge === "retry" ? job.seq : db.vars.commitTs,`,
+          in: "transitions.ts:move",
+          value: "seq",
+          is: `edge === "retry" ? job.seq : db.vars.commitTs`,
         },
       ],
       finds: /^a pending job below a returned cursor|a pending job is stuck/,
@@ -74,9 +74,7 @@ const planAndAttempt: Pair = {
   mutants: [
     {
       without: "the end of the debt in the transaction that delivers it",
-      replace: [
-        { file: "edges/callbacks.ts", text: `await ctx.db.delete("callbacks", id);`, by: "" },
-      ],
+      changes: [{ in: "callbacks.ts:tryCallback", without: "db.delete" }],
       finds: /^run, and owed as well/,
     },
     UNVALIDATED,
@@ -105,20 +103,12 @@ const attemptAndRetry: Pair = {
   mutants: [
     {
       without: "the check for a callback that still needs the old result",
-      replace: [
-        { file: "manage/retry.ts", text: "(await isResultOwed(ctx.db, job))", by: "false" },
-      ],
+      changes: [{ in: "retry.ts:retryJob", call: "isResultOwed", gives: "false" }],
       finds: /^another result was delivered/,
     },
     {
       without: "discarding the delivered result that no row needs any more",
-      replace: [
-        {
-          file: "edges/callbacks.ts",
-          text: "await discard(ctx, result);",
-          by: "",
-        },
-      ],
+      changes: [{ in: "callbacks.ts:discardForgotten", without: "discard" }],
       finds: /^a result without a job/,
     },
   ],
@@ -146,24 +136,12 @@ const attemptAndLaterEnd: Pair = {
   mutants: [
     {
       without: "the real read of the end that is owed",
-      replace: [
-        {
-          file: "edges/callbacks.ts",
-          text: "if (again !== true) return null;",
-          by: "if (again !== false) return null;",
-        },
-      ],
+      changes: [{ in: "callbacks.ts:lastOwed", condition: "again", is: "again !== false" }],
       finds: /^a callback ran before/,
     },
     {
       without: "the plan of the end that comes behind",
-      replace: [
-        {
-          file: "edges/callbacks.ts",
-          text: "    await startNext(ctx, row);\n    await discardForgotten(ctx, row);",
-          by: "    await discardForgotten(ctx, row);",
-        },
-      ],
+      changes: [{ in: "callbacks.ts:tryCallback", without: "startNext" }],
       finds: /^an end is owed/,
     },
     UNVALIDATED,
@@ -193,18 +171,12 @@ const oweAndDisarm: Pair = {
   mutants: [
     {
       without: "the real read of owed callbacks before a sweep goes",
-      replace: [{ file: "tend/janitor.ts", text: "await nextDebtAt(ctx)", by: "null" }],
+      changes: [{ in: "janitor.ts:nextSweepAt", call: "nextDebtAt", gives: "null" }],
       finds: /^owed, and no sweep/,
     },
     {
       without: "the real read of the timer on which an owed callback relies",
-      replace: [
-        {
-          file: "edges/callbacks.ts",
-          text: "await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());",
-          by: "",
-        },
-      ],
+      changes: [{ in: "callbacks.ts:owe", without: "ensureSweep" }],
       finds: /^owed, and no sweep/,
     },
     UNVALIDATED,

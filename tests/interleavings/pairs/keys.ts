@@ -37,7 +37,7 @@ const takeAndTake: Pair = {
 
 const LEFT: Mutant = {
   without: "freeing the key with the end of its job",
-  replace: [{ file: "edges/ending.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+  changes: [{ in: "ending.ts:endJob", without: "freeKey" }],
   finds: /^a key is left/,
 };
 

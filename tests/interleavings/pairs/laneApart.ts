@@ -51,13 +51,7 @@ const saidEarly: Pair = {
   mutants: [
     {
       without: "the real read of a job that is said to be over",
-      replace: [
-        {
-          file: "push/undelivered.ts",
-          text: `(job?.status === "running" && job.attempt === attempt)`,
-          by: "false",
-        },
-      ],
+      changes: [{ in: "undelivered.ts:dropOver", condition: `"running" attempt`, is: false }],
       finds: /^running, in no lease/,
     },
   ],

@@ -11,24 +11,12 @@ import { Worker } from "../worker.js";
 
 const GENERATION: Mutant = {
   without: "the generation by which an older lane's call is known",
-  replace: [
-    {
-      file: "push/laneStep.ts",
-      text: "if (session === null || generationOf(session) !== args.generation) return over(lost(args));",
-      by: "if (session === null) return over(lost(args));",
-    },
-  ],
+  changes: [{ in: "laneStep.ts:stepOf", condition: "generationOf", is: false }],
   finds: /^a lane that is gone goes on/,
 };
 const ALIVE: Mutant = {
   without: "the question whether the function of a lane that calls still runs",
-  replace: [
-    {
-      file: "push/laneStep.ts",
-      text: "if (!(await isLaneAlive(ctx, current)))",
-      by: "if (lane._id === null)",
-    },
-  ],
+  changes: [{ in: "laneStep.ts:stepOf", condition: "isLaneAlive", is: false }],
   finds: /^a lane that is gone goes on/,
 };
 
@@ -171,15 +159,11 @@ const sweepCalledOff: Pair = {
   mutants: [
     {
       without: "the check for sessions with leases, before the sweep is canceled",
-      replace: [
-        { file: "push/idleShutdown.ts", text: "if (!mayRest) return false;", by: "" },
-        {
-          file: "push/idleShutdown.ts",
-          text: "JANITOR_OVERDUE_MS || isNeeded)",
-          by: "JANITOR_OVERDUE_MS)",
-        },
+      changes: [
+        { in: "idleShutdown.ts:callOffSweep", condition: "mayRest", is: false },
+        { in: "idleShutdown.ts:callOffSweep", condition: "isNeeded", is: false },
         // Nor is one left to come by lot.
-        { file: "push/idleShutdown.ts", text: " || Math.random() * SWEEPS_LEFT < 1", by: "" },
+        { in: "idleShutdown.ts:callOffSweep", condition: "random", is: false },
       ],
       finds: /^leased without a timer/,
     },

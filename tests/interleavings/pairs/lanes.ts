@@ -48,36 +48,21 @@ async function guarded(line: Line, { ends = Infinity } = {}): Promise<{ busy: Ro
 }
 
 /** A caller's snapshot shows that a lane scans: the gate as it was before it began to send newcomers away. */
-const STALE_GATE: Mutant["replace"] = [
+const STALE_GATE: Mutant["changes"] = [
   {
-    file: "edges/wakes.ts",
-    text: `return state === "guarded" || state === "full";`,
-    by: `return state !== "quiet" && state !== undefined;`,
+    in: "wakes.ts:isGuarded",
+    condition: `"guarded" "full"`,
+    is: `state !== "quiet" && state !== undefined`,
   },
 ];
 const NO_DOOR: Mutant = {
   without: "the real read of the door by a caller with a snapshot of a scanning lane",
-  replace: [
-    ...STALE_GATE,
-    {
-      file: "edges/wakes.ts",
-      text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
-      by: "return isLookedAfter;",
-    },
-  ],
+  changes: [...STALE_GATE, { in: "wakes.ts:isLookedAfter", condition: "findDoor", is: true }],
   finds: /^a job is pending, and no lane scans/,
 };
 const NO_LOOK_AFTER: Mutant = {
   without: "the wake after the door is shut",
-  replace: [
-    ...STALE_GATE,
-    {
-      file: "edges/wakes.ts",
-      text: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });
-  await wakeBlindly(ctx.scheduler, queue);`,
-      by: `await setGate(ctx, gate, queue.name, { state: "quiet", ...vain });`,
-    },
-  ],
+  changes: [...STALE_GATE, { in: "wakes.ts:quieten", without: "wakeBlindly" }],
   finds: /^a job is pending, and no lane scans/,
 };
 
@@ -92,19 +77,13 @@ const enqueueAndLeave: Pair = {
   mutants: [
     {
       without: "the rule that a gate is relied on, and never a lane because it is awake",
-      replace: [
+      changes: [
         {
-          file: "edges/wakes.ts",
-          text: `return state === "guarded" || state === "full";`,
-          by: `const lanes = await ctx.db.query("lanes").withIndex("queue", (q) => q.eq("queue", queue)).collect();
-    const sessions = await Promise.all(lanes.map(({ session }) => ctx.db.get("sessions", session)));
-    return state === "guarded" || state === "full" || sessions.some((one) => one?.state === "active");`,
+          in: "wakes.ts:isGuarded",
+          condition: `"guarded" "full"`,
+          is: `state === "guarded" || state === "full" || (await Promise.all((await ctx.db.query("lanes").withIndex("queue", (q) => q.eq("queue", queue)).collect()).map(({ session }) => ctx.db.get("sessions", session)))).some((one) => one?.state === "active")`,
         },
-        {
-          file: "edges/wakes.ts",
-          text: "return isLookedAfter && (await findDoor(ctx.db, queue.name))?.open === true;",
-          by: "return isLookedAfter;",
-        },
+        { in: "wakes.ts:isLookedAfter", condition: "findDoor", is: true },
       ],
       finds: /^a job is pending, and no lane scans/,
     },
@@ -128,12 +107,8 @@ const enqueueAndOldWake: Pair = {
   mutants: [
     {
       without: "the check how old a wake's snapshot is",
-      replace: [
-        {
-          file: "push/beginLane.ts",
-          text: "if (!snapshotIsFresh) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
-          by: "",
-        },
+      changes: [
+        { in: "beginLane.ts:takeAndBegin", without: "scheduleWake", with: "WAKE_AGAIN_MS" },
       ],
       finds: /^a job is pending, and no lane scans/,
     },
@@ -177,24 +152,12 @@ const wakeAndFree: Pair = {
   mutants: [
     {
       without: "the check of freed capacity for a wake that waits",
-      replace: [
-        {
-          file: "push/laneStep.ts",
-          text: `gate?.state === "full" || (found`,
-          by: `(found`,
-        },
-      ],
+      changes: [{ in: "laneStep.ts:decideNext", condition: `gate "full"`, is: false }],
       finds: /./,
     },
     {
       without: "the real read, by a wake that finds no room, of lanes which have gone to sleep",
-      replace: [
-        {
-          file: "push/wake.ts",
-          text: "const asleep = await asleepSince(ctx.db, lanes, waking.seen);",
-          by: "const asleep: Sleeper[] = [];",
-        },
-      ],
+      changes: [{ in: "wake.ts:beginWithAll", call: "asleepSince", gives: "[]" }],
       finds: /^a job is pending, and no lane scans/,
     },
     UNVALIDATED,
@@ -278,13 +241,7 @@ const resumeAndEnqueue: Pair = {
   mutants: [
     {
       without: "the wake that the end of a pause schedules",
-      replace: [
-        {
-          file: "manage/control.ts",
-          text: "if (mayNeedWake(queueOf(row), queue)) await",
-          by: "if (queue === null) await",
-        },
-      ],
+      changes: [{ in: "control.ts:change", condition: "mayNeedWake", is: false }],
       finds: /^a job is pending, and no lane scans/,
     },
   ],
@@ -335,13 +292,7 @@ const raiseAndWake: Pair = {
   mutants: [
     {
       without: "the wake that more capacity schedules",
-      replace: [
-        {
-          file: "manage/control.ts",
-          text: "if (mayNeedWake(queueOf(row), queue)) await",
-          by: "if (queue === null) await",
-        },
-      ],
+      changes: [{ in: "control.ts:change", condition: "mayNeedWake", is: false }],
       finds: /^there is room, and no lane scans/,
     },
   ],

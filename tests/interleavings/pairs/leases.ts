@@ -7,30 +7,20 @@ import type { Line } from "../line.js";
 
 const NO_READ_OF_SESSIONS: Mutant = {
   without: "the real read of the sessions before a sweep arms its next, or goes",
-  replace: [
-    {
-      file: "tend/janitor.ts",
-      text: "const next = first?.expiresAt ?? seen;",
-      by: "const next = seen;",
-    },
-    { file: "tend/janitor.ts", text: ").take(RANGE_ROWS);", by: ").take(0);" },
+  changes: [
+    { in: "janitor.ts:nextSweepAt", value: "next", is: "seen" },
+    { in: "janitor.ts:nextSweepAt", from: "RANGE_ROWS", to: "0" },
   ],
   finds: /^leased/,
 };
 const NO_READ_OF_TIMER: Mutant = {
   without: "the real read of the timer on which a claim relies",
-  replace: [
-    {
-      file: "loops/timers.ts",
-      text: "const timers = await readSeen(ctx.db, seen);",
-      by: "if (seen != null) return;\n  const timers = await readSeen(ctx.db, seen);",
-    },
-  ],
+  changes: [{ in: "timers.ts:ensureJanitor", begins: "if (seen != null) return;" }],
   finds: /^leased/,
 };
 const NO_SECOND_LOOK: Mutant = {
   without: "the second check whether the session has expired",
-  replace: [{ file: "tend/lostLeases.ts", text: " || session.expiresAt >= now", by: "" }],
+  changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
 /** Nothing is leased when the sweep begins, and something when it ends. */
@@ -91,13 +81,9 @@ const sweepsAndClaim: Pair = {
   mutants: [
     {
       without: "the real read of the timer to which another leaves it, and an order among them",
-      replace: [
-        { file: "loops/timers.ts", text: "other.id < timer._id", by: "other.id !== timer._id" },
-        {
-          file: "loops/timers.ts",
-          text: `before === undefined ? null : await db.get("timers", before.id)`,
-          by: "before ?? null",
-        },
+      changes: [
+        { in: "timers.ts:isServed", from: "other.id < timer._id", to: "other.id !== timer._id" },
+        { in: "timers.ts:isServed", call: "db.get", gives: "before" },
       ],
       finds: /^leased without a timer/,
     },
@@ -170,13 +156,7 @@ const lateWordsAndClaim: Pair = {
   mutants: [
     {
       without: "fencing by attempt",
-      replace: [
-        {
-          file: "rows/sessions.ts",
-          text: "return session.leases.find((lease) => lease.id === id && lease.attempt === attempt);",
-          by: "return session.leases.find((lease) => lease.id === id);",
-        },
-      ],
+      changes: [{ in: "sessions.ts:findLease", condition: "attempt", is: true }],
       finds: /^a lost attempt was renewed/,
     },
   ],

@@ -35,13 +35,9 @@ const pauseAndClaim: Pair = {
   mutants: [
     {
       without: "leaving out queues that are paused",
-      replace: [
-        { file: "claim/claim.ts", text: ".filter(({ isPaused }) => !isPaused)", by: "" },
-        {
-          file: "edges/mayTake.ts",
-          text: "queue === undefined || queue.isPaused ||",
-          by: "queue === undefined ||",
-        },
+      changes: [
+        { in: "claim.ts:takeJobs", call: "declared.filter", gives: "declared" },
+        { in: "mayTake.ts:mayTake", condition: "isPaused", is: false },
       ],
       finds: /^a paused queue/,
     },
@@ -68,13 +64,7 @@ const resumeAndEnqueue: Pair = {
   mutants: [
     {
       without: "reading in hasWork whether the queue is paused",
-      replace: [
-        {
-          file: "claim/claimablePlaces.ts",
-          text: "queue === null || queue.isPaused",
-          by: "queue === null",
-        },
-      ],
+      changes: [{ in: "claimablePlaces.ts:waitingRoom", condition: "isPaused", is: false }],
       finds: /^a worker is sent to a paused queue/,
     },
   ],
@@ -98,7 +88,7 @@ const drainAndEnqueue: Pair = {
   mutants: [
     {
       without: "refusing jobs of a queue that drains",
-      replace: [{ file: "enter/enqueue.ts", text: "if (queue.isDraining)", by: "if (false)" }],
+      changes: [{ in: "enqueue.ts:enqueueJobs", condition: "isDraining", is: false }],
       finds: /^a drained queue/,
     },
     UNVALIDATED,
@@ -127,7 +117,7 @@ const configureAndClaim: Pair = {
   mutants: [
     {
       without: "an override winning over the declaration",
-      replace: [{ file: "rows/queues.ts", text: "...config, ...overrides };", by: "...config };" }],
+      changes: [{ in: "queues.ts:inForce", from: ", ...overrides", to: "" }],
       finds: /^an old lease/,
     },
     UNVALIDATED,
@@ -163,13 +153,7 @@ const deleteAndComplete: Pair = {
   mutants: [
     {
       without: "forgetting the request to the worker of a deleted job",
-      replace: [
-        {
-          file: "attempts/recording.ts",
-          text: "if (held !== undefined && job === null) await forgetAsked(ctx.db, held.id);",
-          by: "",
-        },
-      ],
+      changes: [{ in: "recording.ts:recordAll", without: "forgetAsked" }],
       finds: /^a deleted job is still asked/,
     },
     UNVALIDATED,

@@ -46,34 +46,19 @@ const rest = (line: Line) => checkLanesRest(line);
 /** More than half of the smallest class's places, so that two processes cannot have as many. */
 const MANY = 40;
 
-const GRANTS_READ = `const [row, grants] = await Promise.all([ownRow(ctx, named), allGrants(ctx.db)]);`;
 /** Places that were given, as a snapshot shows them. */
 const STALE_GRANTS: Mutant = {
   without: "the real read of all processes' places",
-  replace: [
-    {
-      file: "push/grants.ts",
-      text: GRANTS_READ,
-      by: `const [row, grants] = [await ownRow(ctx, named), ${seenAs("grants")}];`,
-    },
-    {
-      file: "push/grants.ts",
-      text: `import type { Doc, Id } from "./_generated/dataModel.js";`,
-      by: `import { internal } from "./_generated/api.js";`,
-    },
+  changes: [
+    { in: "grants.ts:givePlaces", call: "allGrants", gives: seenAs("grants") },
+    { in: "grants.ts", adds: `import { internal } from "../_generated/api.js";` },
     showsAs("grants", "await ctx.db.query('grants').collect()"),
   ],
   finds: /^processes have more places than the class/,
 };
 const BLIND_START: Mutant = {
   without: "the read of all processes' places, by a wake that starts one with many jobs",
-  replace: [
-    {
-      file: "push/grants.ts",
-      text: "const left = placesLeft(limits, await allGrants(ctx.db));",
-      by: "const left = placesLeft(limits, []);",
-    },
-  ],
+  changes: [{ in: "grants.ts:placesFor", call: "allGrants", gives: "[]" }],
   finds: /^processes have more places than the class/,
 };
 
@@ -105,13 +90,7 @@ const askAndClose: Pair = {
   mutants: [
     {
       without: "the check whether a process that asks for places still runs",
-      replace: [
-        {
-          file: "push/grants.ts",
-          text: `if (row === null || row.state === "free") return 0;`,
-          by: "if (row === null) return 0;",
-        },
-      ],
+      changes: [{ in: "grants.ts:givePlaces", condition: `"free"`, is: false }],
       finds: /^a process that has ended has places/,
     },
     UNVALIDATED,
@@ -185,13 +164,7 @@ const lateGiveBack: Pair = {
   mutants: [
     {
       without: "the generation by which a process is known",
-      replace: [
-        {
-          file: "push/grants.ts",
-          text: "return row?.generation === generation ? row : null;",
-          by: "return row;",
-        },
-      ],
+      changes: [{ in: "grants.ts:ownRow", condition: "generation", is: true }],
       finds: /^a process has fewer places than it was started with/,
     },
   ],

@@ -37,11 +37,12 @@ const rest = (line: Line) => checkLanesRest(line);
 /** The process as a snapshot shows it, where a wake is to have read it for real. */
 const STALE_PROCESS: Mutant = {
   without: "the real read of the process to which a wake hands its lane",
-  replace: [
+  changes: [
     {
-      file: "push/mainLoop.ts",
-      text: `const row = await ctx.db.get("processes", choice.to);`,
-      by: `const row = ${seenAs("process", "choice.to")};`,
+      in: "mainLoop.ts:targetAmong",
+      call: "db.get",
+      with: `"processes"`,
+      gives: seenAs("process", "choice.to"),
     },
     showsAs("process", `await ctx.db.get("processes", about)`),
   ],
@@ -72,13 +73,7 @@ const handOverAndClose: Pair = {
   mutants: [
     {
       without: "the check of a process that ends for lanes handed to it",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: "const rows = await rowsHandedTo(ctx.db, row._id);",
-          by: "const rows: { _id: string; start: LaneStart }[] = [];",
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:closeOf", call: "rowsHandedTo", gives: "[]" }],
       finds: /^a lane was handed to a process that does not receive/,
     },
     STALE_PROCESS,
@@ -98,13 +93,7 @@ const wakesAndSlot: Pair = {
   mutants: [
     {
       without: "the real read whether the slot that a wake takes is free",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: `return row?.state === "free" ? row : null;`,
-          by: "return row;",
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:freeSlot", condition: `"free"`, is: true }],
       finds: /^a job is pending, and no lane scans/,
     },
     UNVALIDATED,
@@ -130,13 +119,7 @@ const waitAndClose: Pair = {
   mutants: [
     {
       without: "the second check of a queue that waits",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: "await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);",
-          by: "",
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:waitFor", without: "scheduleWake" }],
       finds: /^a job is pending, and no lane scans/,
     },
   ],
@@ -156,15 +139,7 @@ const waitsAndClose: Pair = {
   mutants: [
     {
       without: "the check of a process that ends for queues that wait",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: `ctx.db.query("waitingQueues").first(),
-    ctx.db.patch(`,
-          by: `null,
-    ctx.db.patch(`,
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:free", call: "first", with: `"waitingQueues"`, gives: "null" }],
       finds: /^a job is pending, and no lane scans/,
     },
   ],
@@ -204,37 +179,17 @@ const lossAndHandOver: Pair = {
   mutants: [
     {
       without: "the rule that any lane handed to a lost process is forgotten",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: "await forgetHandOvers(ctx, row._id);",
-          by: "",
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:loseProcess", without: "forgetHandOvers" }],
       finds: /^a lane was handed to a process/,
     },
     {
       without: "the sweep's real read whether a process is lost",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: "if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId))) return;",
-          by: "",
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:freeLost", condition: "runs", is: false }],
       finds: /^a lane is awake, and its process has ended|^a lane was handed/,
     },
     {
       without: "the question of the wake whether the process still runs",
-      replace: [
-        {
-          file: "push/mainLoop.ts",
-          text: `if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
-      return {`,
-          by: `if (row.scheduledId !== undefined)
-      return {`,
-        },
-      ],
+      changes: [{ in: "mainLoop.ts:targetAmong", condition: "runs", is: true }],
       finds: /^a job is handed to a process that is gone/,
     },
     UNVALIDATED,

@@ -25,13 +25,7 @@ const firstReport: Pair = {
   mutants: [
     {
       without: "the real read of a session that the snapshot does not show",
-      replace: [
-        {
-          file: "attempts/report.ts",
-          text: "seen ?? (await sessionOfKey(ctx.db, asked))",
-          by: "seen",
-        },
-      ],
+      changes: [{ in: "report.ts:sessionOf", call: "sessionOfKey", gives: "seen" }],
       finds: /^a lease that stands/,
     },
   ],
@@ -61,13 +55,7 @@ const reportAndExpire: Pair = {
   mutants: [
     {
       without: "the check of the session's reports",
-      replace: [
-        {
-          file: "attempts/reported.ts",
-          text: "if (progress?.attempt === attempt) return true;",
-          by: "",
-        },
-      ],
+      changes: [{ in: "reported.ts:hasReported", condition: "progress attempt", is: false }],
       finds: /^an attempt that has begun/,
     },
     UNVALIDATED,
@@ -97,13 +85,7 @@ const reportAndComplete: Pair = {
   mutants: [
     {
       without: "the check whether the job runs",
-      replace: [
-        {
-          file: "attempts/report.ts",
-          text: `job?.status !== "running" || job.attempt`,
-          by: "job?.attempt",
-        },
-      ],
+      changes: [{ in: "report.ts:judgeLease", condition: `"running"`, is: "job === null" }],
       finds: /^an attempt that has ended/,
     },
     UNVALIDATED,

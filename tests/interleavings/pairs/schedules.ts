@@ -53,12 +53,8 @@ const enqueueAndHandOver: Pair = withSkew(
     mutants: [
       {
         without: "marking that it hands over before its snapshot read",
-        replace: [
-          {
-            file: "loops/segments.ts",
-            text: "const from = handedOverTo(row);\n  if (from === null) return {",
-            by: "const from = handedOverTo(row) ?? segment.start;\n  if (from === null) return {",
-          },
+        changes: [
+          { in: "segments.ts:handOver", call: "handedOverTo", gives: "$it ?? segment.start" },
         ],
         finds: /job is stuck|no alarm will ring/,
       },
@@ -84,11 +80,11 @@ const enqueueAndLook: Pair = withSkew(
     mutants: [
       {
         without: "writing the row of an alarm that hands over",
-        replace: [
+        changes: [
           {
-            file: "loops/segments.ts",
-            text: "if (from !== null) await rearm(",
-            by: "if (from !== null && at < from) await rearm(",
+            in: "segments.ts:ensureSegment",
+            condition: "from null",
+            is: "from !== null && at < from",
           },
         ],
         finds: /job is stuck|no alarm will ring/,
@@ -101,13 +97,7 @@ const enqueueAndLook: Pair = withSkew(
 /** As if the alarm in a snapshot could not have gone in the meantime. */
 const TRUSTED_LOOK: Mutant = {
   without: "the real read of the alarm on which an enqueue relies",
-  replace: [
-    {
-      file: "loops/segments.ts",
-      text: "const seen = alarm === null",
-      by: "if (alarm !== null) return;\n  const seen = alarm === null",
-    },
-  ],
+  changes: [{ in: "segments.ts:ensureSegment", begins: "if (alarm !== null) return;" }],
   finds: /job is stuck|no alarm will ring/,
 };
 
@@ -152,13 +142,7 @@ const reportAndRing: Pair = withSkew(
     mutants: [
       {
         without: "the alarm that the report arms beside the one that is about to ring",
-        replace: [
-          {
-            file: "loops/segments.ts",
-            text: "if (isLong && isNear) await ensureOneMore(ctx, kind, queue, { start, width }, now);",
-            by: "if (isLong && isNear) continue;",
-          },
-        ],
+        changes: [{ in: "segments.ts:ensureSegments", without: "ensureOneMore" }],
         finds: /job is stuck|no alarm will ring/,
       },
       UNVALIDATED,

@@ -71,13 +71,7 @@ const purgeAndComplete: Pair = {
   mutants: [
     {
       without: "arming the purge whenever something was counted",
-      replace: [
-        {
-          file: "count/rollUp.ts",
-          text: "await ensurePurge(ctx, queue, found.ended, now);",
-          by: "if (row === null) await ensurePurge(ctx, queue, found.ended, now);",
-        },
-      ],
+      changes: [{ in: "rollUp.ts:rollUp", call: "ensurePurge", gives: "row === null && ($it)" }],
       finds: /^a finished job is kept/,
     },
   ],
@@ -126,13 +120,7 @@ const rollUpAndComplete: Pair = {
   mutants: [
     {
       without: "the sweep's check for uncounted jobs",
-      replace: [
-        {
-          file: "tend/janitor.ts",
-          text: "for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);",
-          by: "",
-        },
-      ],
+      changes: [{ in: "janitor.ts:tend", without: "ensureUpkeep" }],
       finds: /^a job was not counted|^no alarm/,
     },
   ],
@@ -156,13 +144,7 @@ const rollUpAndCancel: Pair = {
   mutants: [
     {
       without: "the real read of finished jobs before the roll-up goes",
-      replace: [
-        {
-          file: "count/rollUp.ts",
-          text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
-          by: "!isFull",
-        },
-      ],
+      changes: [{ in: "rollUp.ts:rollUp", condition: "hasMore", is: true }],
       finds: /^a job was not counted/,
     },
     UNVALIDATED,
@@ -184,13 +166,7 @@ const rollUpOfFew: Pair = {
   mutants: [
     {
       without: "the real read of finished jobs behind the first few",
-      replace: [
-        {
-          file: "count/rollUp.ts",
-          text: "!isFull && !(await hasMore(ctx.db, queue, keys))",
-          by: "!isFull",
-        },
-      ],
+      changes: [{ in: "rollUp.ts:rollUp", condition: "hasMore", is: true }],
       finds: /^a job was not counted/,
     },
     UNVALIDATED,
@@ -240,13 +216,7 @@ const dropAndEnqueue: Pair = {
   mutants: [
     {
       without: "the check for jobs that wait in a route",
-      replace: [
-        {
-          file: "rows/routes.ts",
-          text: "await emptyIn(ctx.db, row, priorities);",
-          by: "priorities;",
-        },
-      ],
+      changes: [{ in: "routes.ts:dropUnused", call: "emptyIn", gives: "priorities" }],
       finds: /^a job waits where no claim scans/,
     },
     UNVALIDATED,
@@ -282,13 +252,7 @@ const dropAndRetry: Pair = {
   mutants: [
     {
       without: "the check for jobs that wait in a route",
-      replace: [
-        {
-          file: "rows/routes.ts",
-          text: "await emptyIn(ctx.db, row, priorities);",
-          by: "priorities;",
-        },
-      ],
+      changes: [{ in: "routes.ts:dropUnused", call: "emptyIn", gives: "priorities" }],
       finds: /^a job waits where no claim scans/,
     },
     UNVALIDATED,

@@ -47,13 +47,7 @@ const pendingWakes = (line: Line) =>
 
 const NO_WAKE_BACK: Mutant = {
   without: "the wake of a job that is given back",
-  replace: [
-    {
-      file: "edges/transitions.ts",
-      text: "if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });",
-      by: "",
-    },
-  ],
+  changes: [{ in: "transitions.ts:pendingPlace", without: "ofJobs.push" }],
   finds: NO_LOOK,
 };
 
@@ -96,11 +90,11 @@ const claimAndEnqueue: Pair = {
   mutants: [
     {
       without: "relying on no wake but that of another job of the same commit",
-      replace: [
+      changes: [
         {
-          file: "edges/wakes.ts",
-          text: "const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);",
-          by: `const come = await ctx.db.query("jobs").withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "pending").eq("order", here.order).eq("shard", here.shard)).take(COME_SEEN);`,
+          in: "wakes.ts:sharedWake",
+          call: "comeWith",
+          gives: `await ctx.db.query("jobs").withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "pending").eq("order", here.order).eq("shard", here.shard)).take(COME_SEEN)`,
         },
       ],
       finds: /^a job waits without a wake/,
@@ -121,24 +115,12 @@ const claimAndShared: Pair = {
   mutants: [
     {
       without: "leaving a wake on which another job of the same commit relies",
-      replace: [
-        {
-          file: "edges/wakes.ts",
-          text: "if (job.wake === undefined || (await hasCome(ctx.db, job.queue, job))) return;",
-          by: "if (job.wake === undefined) return;",
-        },
-      ],
+      changes: [{ in: "wakes.ts:callOffWake", condition: "hasCome", is: false }],
       finds: NO_LOOK,
     },
     {
       without: "the wake that follows one of a deleted job",
-      replace: [
-        {
-          file: "push/wake.ts",
-          text: "if (isGone && fallback",
-          by: "if (isGone && !isGone && fallback",
-        },
-      ],
+      changes: [{ in: "wake.ts:wakeOne", condition: "isGone", is: false }],
       finds: NO_LOOK,
     },
   ],

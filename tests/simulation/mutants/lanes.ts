@@ -29,26 +29,19 @@ const planted: readonly Mutant[] = [
   {
     name: "a lane stops looking without a last look",
     isUnfound: true,
-    replace: guard(LOOKS, "the wake after the door is shut"),
+    changes: guard(LOOKS, "the wake after the door is shut"),
     finds: ["simulation", "begun"],
     queues: ["acted", "inlined"],
     where: ({ parts }) => parts.includes("old snapshots") || parts.includes("callers"),
   },
   {
     name: "a lane that sleeps says that it looks",
-    replace: [
-      {
-        file: "component/push/laneStep.ts",
-        text: `  if (guards) await quieten(ctx, gate, queue);
-  return held`,
-        by: `  return held`,
-      },
-    ],
+    changes: [{ in: "laneStep.ts:decideNext", without: "quieten" }],
     finds: ["simulation", "parallelism"],
   },
   {
     name: "freed capacity does not check whether a wake waits for it",
-    replace: guard(
+    changes: guard(
       "a wake that finds no capacity, and the lane that frees some",
       "the check of freed capacity for a wake that waits",
     ),
@@ -56,38 +49,26 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "the lanes' caps are not added up",
-    replace: [
-      {
-        file: "component/push/lanes.ts",
-        text: "lanes.reduce((sum, { cap }) => sum + cap, 0);\n}",
-        by: "lanes.reduce((sum, { cap }) => Math.max(sum, cap), 0);\n}",
-      },
-    ],
+    changes: [{ in: "lanes.ts:freeOf", from: "sum + cap", to: "Math.max(sum, cap)" }],
     finds: ["parallelism"],
   },
   {
     name: "a wake takes the room of a lane that has begun a job since its look",
-    replace: [
-      {
-        file: "component/push/lanes.ts",
-        text: `return lane === null || session === null || session.state === "active" ? null : { lane, session };`,
-        by: "return lane === null || session === null ? null : { lane, session };",
-      },
-    ],
+    changes: [{ in: "lanes.ts:ifAsleep", condition: `"active"`, is: false }],
     finds: ["parallelism", "leases", "runs as promised", "simulation", "blame"],
   },
   {
     name: "a wake reads the lanes in a snapshot",
-    replace: [
+    changes: [
       {
-        file: "component/push/wake.ts",
-        text: "const lanes = await lanesOf(ctx.db, waking.queue.name);",
-        by: "const lanes: Lane[] = await ctx.runQuery((internal as any).push.wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true });",
+        in: "wake.ts:beginWithAll",
+        call: "lanesOf",
+        gives:
+          "await ctx.runQuery((internal as any).push.wake.lanesSeen, { queue: waking.queue.name }, { useStaleSnapshot: true })",
       },
       {
-        file: "component/push/wake.ts",
-        text: "interface NotBegun {",
-        by: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });\ninterface NotBegun {",
+        in: "wake.ts",
+        adds: "export const lanesSeen = internalQuery({ args: { queue: v.string() }, handler: (ctx, { queue }) => lanesOf(ctx.db, queue) });",
       },
     ],
     finds: ["parallelism", "simulation"],
@@ -96,48 +77,32 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a wake does not ask how old its look is",
-    replace: [
-      {
-        file: "component/push/beginLane.ts",
-        text: "if (!snapshotIsFresh) await scheduleWake(ctx, queue, due, WAKE_AGAIN_MS);",
-        by: "",
-      },
-    ],
+    changes: [{ in: "beginLane.ts:takeAndBegin", without: "scheduleWake", with: "WAKE_AGAIN_MS" }],
     finds: ["simulation", "begun"],
     needs: ["old snapshots"],
     queues: PUSHED,
   },
   {
     name: "a lane's capacity is not free when it has gone",
-    replace: [
-      {
-        file: "component/tend/lostLeases.ts",
-        text: "if (isLost && session.lane !== undefined) await loseLane(ctx, session.lane);",
-        by: "",
-      },
-    ],
+    changes: [{ in: "lostLeases.ts:expireSession", without: "loseLane" }],
     finds: ["simulation", "parallelism"],
     needs: ["lost actions"],
   },
   {
     name: "a lane that has gone counts as alive",
-    replace: [
-      {
-        file: "component/push/lanes.ts",
-        text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
-        by: `return scheduled !== null;`,
-      },
+    changes: [
+      { in: "lanes.ts:runs", condition: `"pending" "inProgress"`, is: "scheduled !== null" },
     ],
     finds: ["simulation"],
     needs: ["lost actions"],
   },
   {
     name: "a lane does not outlive a restart, and no sweep notices",
-    replace: [
+    changes: [
       {
-        file: "component/push/lanes.ts",
-        text: `return scheduled?.state.kind === "pending" || scheduled?.state.kind === "inProgress";`,
-        by: `return scheduled !== null && scheduled.state.kind !== "canceled";`,
+        in: "lanes.ts:runs",
+        condition: `"pending" "inProgress"`,
+        is: `scheduled !== null && scheduled.state.kind !== "canceled"`,
       },
     ],
     finds: ["simulation"],
@@ -145,36 +110,19 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a lane to which nothing is carried does not ask for its jobs",
-    replace: [
-      {
-        file: "lane/loop.ts",
-        text: "this.heard = start.heard ?? start.n;",
-        by: "this.heard = start.n;",
-      },
-    ],
+    changes: [{ in: "lane/loop.ts:Loop.constructor", value: "heard", is: "start.n" }],
     finds: ["simulation", "begun", "blame", "processes"],
     queues: ["acted", "inlined", "looked"],
     where: carriesNothing,
   },
   {
     name: "a wake arms no janitor",
-    replace: [
-      {
-        file: "component/push/beginLane.ts",
-        text: "await ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });",
-        by: "undefined;",
-      },
-      {
-        file: "component/push/laneStep.ts",
-        text: "if (!isAwake) await comeToRest(ctx, lane, session, now);",
-        by: "if (isAwake) void 0;\n  else if (!isAwake) await comeToRest(ctx, lane, session, now);",
-      },
-    ],
+    changes: [{ in: "beginLane.ts:beginLane", without: "ensureLookedAfter" }],
     finds: ["simulation", "timers"],
   },
   {
     name: "an older lane's call counts as today's",
-    replace: guard(
+    changes: guard(
       "a wake that starts a lane anew, and a late call of the lane as it was before",
       "the generation by which an older lane's call is known",
     ),
@@ -184,13 +132,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a handler for which there was no permit has failed",
-    replace: [
-      {
-        file: "lane/blameless.ts",
-        text: "if (!isBlameless(error)) return null;",
-        by: "if (messageOf(error) !== null) return null;",
-      },
-    ],
+    changes: [{ in: "blameless.ts:blameless", condition: "isBlameless", is: true }],
     finds: ["blame"],
     needs: ["starved"],
     queues: ["acted", "wheel"],
@@ -198,22 +140,29 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a handler that a deploy has taken away has failed",
-    replace: [{ file: "lane/blameless.ts", text: "Could not find function|", by: "" }],
+    changes: [
+      {
+        in: "blameless.ts:isBlameless",
+        returns: `BLAMELESS.test(messageOf(error).replace(/Could not find function/i, ""))`,
+      },
+    ],
     finds: ["deploys"],
     needs: ["deploys"],
   },
   {
     name: "the next version refuses the calls of lanes that still run the last one",
-    replace: [
+    changes: [
       {
-        ...{ file: "shared/lanes.ts", version: "next" },
-        text: "  looks: v.number(),\n  /** Attempts that",
-        by: "  looks: v.number(),\n  since: v.number(),\n  /** Attempts that",
+        in: "lanes.ts:vLaneStep",
+        from: "looks: v.number()",
+        to: "looks: v.number(), since: v.number()",
+        version: "next",
       },
       {
-        ...{ file: "lane/loop.ts", version: "next" },
-        text: "looks: this.looks, in: said },",
-        by: "looks: this.looks, in: said, since: this.start.n } as any,",
+        in: "lane/loop.ts:Loop.step",
+        from: "in: said",
+        to: "in: said, since: this.start.n",
+        version: "next",
       },
     ],
     finds: ["simulation"],
@@ -221,18 +170,18 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a lane is given a job that it has already begun",
-    replace: [
+    changes: [
       {
-        file: "component/push/laneStep.ts",
-        text: "const missed = await leasedBefore(ctx, session, args.heard + 1);\n  const ruled",
-        by: "const missed = await leasedBefore(ctx, session, args.heard);\n  const ruled",
+        in: "laneStep.ts:goOn",
+        call: "leasedBefore",
+        gives: "await leasedBefore(ctx, session, args.heard)",
       },
     ],
     finds: ["runs as promised"],
   },
   {
     name: "the end of a pause schedules no wake",
-    replace: guard(
+    changes: guard(
       "the end of a pause, and an enqueue into a push queue",
       "the wake that the end of a pause schedules",
     ),
@@ -242,13 +191,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a job that falls due sends no wake",
-    replace: [
-      {
-        file: "component/edges/transitions.ts",
-        text: "if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });\n  return place;",
-        by: "return place;",
-      },
-    ],
+    changes: [{ in: "transitions.ts:pendingPlace", without: "ofJobs.push" }],
     finds: ["simulation"],
   },
 ];

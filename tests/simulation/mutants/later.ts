@@ -22,7 +22,7 @@ function hangsBeyond({ queues, events }: Plan): boolean {
 export const LATER: readonly Mutant[] = [
   {
     name: "an enqueue relies on an alarm that a snapshot shows",
-    replace: guard(
+    changes: guard(
       "an enqueue into a segment of time that has two alarms, and their rings",
       "the real read of the alarm on which an enqueue relies",
     ),
@@ -32,33 +32,21 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a segment's jobs are promoted when it begins",
-    replace: [
-      {
-        file: "component/loops/segments.ts",
-        text: "Math.max(ringsAt({ start, width }), now));",
-        by: "Math.max(start, now));",
-      },
-    ],
+    changes: [{ in: "segments.ts:ensureSegment", call: "ringsAt", gives: "start" }],
     finds: ["counts", "timers"],
   },
   {
     name: "a purge leaves the attempts of jobs that are gone",
-    replace: [
-      {
-        file: "component/count/remove.ts",
-        text: "for (const table of TABLES.slice(begun)) {",
-        by: "for (const table of TABLES.slice(begun + 1)) {",
-      },
-    ],
+    changes: [{ in: "remove.ts:removeRows", from: "slice(begun)", to: "slice(begun + 1)" }],
     finds: ["retention"],
   },
   {
     name: "a purge comes before the retention is over",
-    replace: [
+    changes: [
       {
-        file: "component/count/purge.ts",
-        text: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);",
-        by: "const cutoff = commitTimeOf(now - config.retention[`${status}Ms`] / 2);",
+        in: "purge.ts:deleteFinished",
+        value: "cutoff",
+        is: "commitTimeOf(now - config.retention[`${status}Ms`] / 2)",
       },
     ],
     finds: ["retention"],
@@ -66,7 +54,7 @@ export const LATER: readonly Mutant[] = [
   {
     name: "a deleted job keeps its key",
     isUnfound: true,
-    replace: [{ file: "component/count/remove.ts", text: "await freeKey(ctx.db, job);", by: "" }],
+    changes: [{ in: "remove.ts:removeJob", without: "freeKey" }],
     finds: ["keys", "retention"],
     needs: ["operators"],
     where: ({ events }) =>
@@ -74,23 +62,19 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "the roll-up counts the last job of each run twice",
-    replace: [
+    changes: [
       {
-        file: "component/count/rollUp.ts",
-        text: ": justAfter({ seq: last.seq as bigint, creationTime: last._creationTime });",
-        by: ": { seq: last.seq as bigint, creationTime: last._creationTime };",
+        in: "rollUp.ts:findEnds",
+        call: "justAfter",
+        gives: "{ seq: last.seq as bigint, creationTime: last._creationTime }",
       },
     ],
     finds: ["simulation", "cursors", "retention"],
   },
   {
     name: "a new job is not counted when it is deleted at once",
-    replace: [
-      {
-        file: "component/count/uncounted.ts",
-        text: "if (job._creationTime <= counted.arrivals) return;",
-        by: "if (job._creationTime > 0) return;",
-      },
+    changes: [
+      { in: "uncounted.ts:noteDeleted", condition: "counted.arrivals _creationTime", is: true },
     ],
     finds: ["statistics"],
     needs: ["operators"],
@@ -99,67 +83,41 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "an end is not counted when a retry comes first",
-    replace: [{ file: "component/manage/retry.ts", text: "await noteEndGone(ctx, job);", by: "" }],
+    changes: [{ in: "retry.ts:retryJob", without: "noteEndGone" }],
     finds: ["statistics"],
   },
   {
     name: "a job that is not begun in time waits for ever",
-    replace: [
-      {
-        file: "component/edges/startDeadlines.ts",
-        text: "if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);",
-        by: "if (job.expiresAt === 0 && isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);",
-      },
-    ],
+    changes: [{ in: "startDeadlines.ts:expireOne", condition: "isOutOfTime", is: false }],
     finds: ["in time"],
   },
   {
     name: "no alarm is armed for a deadline",
     isUnfound: true,
-    replace: [
-      {
-        file: "component/enter/enqueue.ts",
-        text: "for (const at of [expiresAt, fields.deadline?.at])",
-        by: "for (const at of [expiresAt])",
-      },
-    ],
+    changes: [{ in: "enqueue.ts:insert", from: ", fields.deadline?.at", to: "" }],
     finds: ["deadlines"],
     needs: ["deadlines"],
     where: (plan) => !isHeldUp(plan) && having("operators.queue", { how: "pause" })(plan),
   },
   {
     name: "an attempt may run longer than its job has time",
-    replace: [
-      {
-        file: "component/edges/deadlines.ts",
-        text: "if (deadline === undefined) return timeoutMs;",
-        by: "if (deadline === undefined || now > 0) return timeoutMs;",
-      },
-    ],
+    changes: [{ in: "deadlines.ts:withinDeadline", returns: "timeoutMs" }],
     finds: ["deadlines"],
     needs: ["deadlines"],
     where: (plan) => !isHeldUp(plan) && hangsBeyond(plan),
   },
   {
     name: "a retry by hand has no more time than the job had before",
-    replace: [
-      {
-        file: "component/manage/retry.ts",
-        text: "return { deadline: { ms: deadline.ms, at } };",
-        by: "return {};",
-      },
+    changes: [
+      { in: "retry.ts:renewDeadline", from: "{ deadline: { ms: deadline.ms, at } }", to: "{}" },
     ],
     finds: ["deadlines"],
     needs: ["deadlines"],
   },
   {
     name: "a sweep that was taken for dead goes on when it comes after all",
-    replace: [
-      {
-        file: "component/loops/loop.ts",
-        text: "if (alarm?.kind !== kind || (",
-        by: "if (alarm !== null && (",
-      },
+    changes: [
+      { in: "loop.ts:defineLoop", from: "alarm?.kind !== kind ||", to: "alarm !== null &&" },
     ],
     finds: ["no surprises"],
     needs: ["late"],
@@ -168,42 +126,22 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "an alarm that is dead is never scheduled anew",
-    replace: [
-      {
-        file: "component/loops/loop.ts",
-        text: "else if (isOverdue(timer, now)) await revive(ctx, timer, now);",
-        by: "",
-      },
-      {
-        file: "component/loops/loop.ts",
-        text: 'if (timer === null || timer.kind === "janitor" || !isOverdue(timer, now)) return;',
-        by: "if (timer === null || now > 0) return;",
-      },
+    changes: [
+      { in: "loop.ts:ensureAlarm", condition: "isOverdue", is: false },
+      { in: "loop.ts:reviveDead", without: "revive" },
     ],
     finds: ["simulation", "timers"],
     needs: ["lost schedules"],
   },
   {
     name: "a callback with a dead plan is never planned anew",
-    replace: [
-      {
-        file: "component/tend/janitor.ts",
-        text: "for (const callback of found.overdue) await replan(ctx, callback);",
-        by: "",
-      },
-    ],
+    changes: [{ in: "janitor.ts:tend", without: "replan" }],
     finds: ["simulation", "callback once"],
     needs: ["lost schedules", "callbacks"],
   },
   {
     name: "sessions are never forgotten",
-    replace: [
-      {
-        file: "component/tend/janitor.ts",
-        text: "for (const session of found.forgotten) await forget(ctx, session, now);",
-        by: "void forget;",
-      },
-    ],
+    changes: [{ in: "janitor.ts:tend", without: "forget" }],
     finds: ["nothing left"],
     queues: PULLED,
   },

@@ -1,14 +1,11 @@
 /** A bug that is planted in the bundled code, never in the product's files: the simulator must find it. */
-import type { Replacement } from "../deployment.js";
+import type { Bug } from "../../planted/change.js";
 import type { Plan, QueueName } from "../plan.js";
 
 /** Each is found within so many seeds, from 1 on. */
 export const WITHIN = 4_000;
 
-export interface Mutant {
-  /** The wrong behaviour, in words. */
-  name: string;
-  replace: readonly Replacement[];
+export interface Mutant extends Bug {
   /** The checkers that may find it: "simulation" is the demand of `liveness.ts`. */
   finds: readonly string[];
   /** The parts without which it does no harm: the same seed without them is sound. */

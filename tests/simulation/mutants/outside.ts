@@ -26,11 +26,11 @@ function repeats({ events }: Plan): boolean {
 const planted: readonly Omit<Mutant, "queues">[] = [
   {
     name: "the worker drops the outcome of a call that was refused",
-    replace: [
+    changes: [
       {
-        file: "worker/outbox.ts",
-        text: "item.alone = true;\n      if (!wasAlone) continue;",
-        by: "item.alone = true;\n      this.items = this.items.filter((other) => other !== item);\n      if (!wasAlone) continue;",
+        in: "outbox.ts:Outbox.reject",
+        from: "item.alone = true;",
+        to: "item.alone = true; this.items = this.items.filter((other) => other !== item);",
       },
     ],
     finds: ["simulation", "blame"],
@@ -39,13 +39,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   },
   {
     name: "a worker goes by the clock on the wall",
-    replace: [
-      {
-        file: "worker/clock.ts",
-        text: "now: () => performance.now(),",
-        by: "now: () => Date.now(),",
-      },
-    ],
+    changes: [{ in: "clock.ts:systemClock.now", returns: "Date.now()" }],
     finds: ["blame", "canceled", "leases", "simulation"],
     where: ({ parts, events }) =>
       mayBeat({ parts, events }) &&
@@ -54,7 +48,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   },
   {
     name: "the worker of a job that is canceled is not asked to end it",
-    replace: guard(
+    changes: guard(
       "a cancel of a running job, a beat of its worker, and that worker's subscription",
       "the row that asks the worker",
     ),
@@ -64,13 +58,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   {
     name: "output that was not answered for is sent once more under new numbers",
     isUnfound: true,
-    replace: [
-      {
-        file: "component/attempts/chunks.ts",
-        text: "if (index < nextIndex) continue;\n    if (index > nextIndex) break;",
-        by: "if (index > nextIndex) break;",
-      },
-    ],
+    changes: [{ in: "chunks.ts:addOutput", from: "index < nextIndex", to: "false" }],
     finds: ["reports"],
     where: repeats,
     needs: ["network"],
@@ -81,11 +69,11 @@ export const OUTSIDE: readonly Mutant[] = [
   ...planted.map((one) => ({ ...one, queues: PULLED })),
   {
     name: "of two mounts the first is called for both",
-    replace: [
+    changes: [
       {
-        file: "client/conveyor.ts",
-        text: "    checkComponent(component);\n",
-        by: "    checkComponent(component);\n    this.component = (Conveyor as any).first ??= component;\n",
+        in: "conveyor.ts:Conveyor.constructor",
+        call: "checkComponent",
+        gives: "$it, (this.component = (Conveyor as any).first ??= component)",
       },
     ],
     finds: ["mounts"],

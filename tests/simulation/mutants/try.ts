@@ -34,7 +34,7 @@ interface Tried {
 
 /** Plays seeds from 1 on until one finds it, and does not without the parts that it needs. */
 export async function tryMutant(mutant: Mutant): Promise<Tried> {
-  const players = new Players(mutant.replace);
+  const players = new Players([mutant]);
   let seed = 0;
   const tried: Tried = { find: null, others: [], also: [] };
   const next = () => {
