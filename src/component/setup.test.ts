@@ -163,6 +163,11 @@ export class World {
     return await this.t.query(api.lib.status, { id });
   }
 
+  /** The statistics by minute. */
+  async minutes() {
+    return (await this.all("periods")).filter(({ per }) => per === "minute");
+  }
+
   async all<Table extends keyof typeof schema.tables>(table: Table) {
     return await this.t.run((ctx) => ctx.db.query(table).collect());
   }

@@ -1,5 +1,5 @@
 /**
- * The buckets of the histograms in `minutes`, and the bucket of a job. Pure.
+ * The buckets of the histograms in `periods`, and the bucket of a job. Pure.
  *
  * Bucket 0 holds durations under 1 ms, bucket `i` durations from 2^(i-1) ms up to 2^i ms, and the last bucket all longer ones.
  * A page needs no finer durations, rows are added bucket by bucket, and no bound ever has to change.

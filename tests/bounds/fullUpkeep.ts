@@ -12,10 +12,10 @@ export async function plantPeriods(world: LargeWorld): Promise<void> {
   };
   const { now } = world.transactions;
   const minutes = many(1_500, (n) => ({
-    ...{ queue, minute: Math.floor(now / MINUTE - n) * MINUTE, ...counts },
+    ...{ queue, per: "minute", at: Math.floor(now / MINUTE - n) * MINUTE, ...counts },
   }));
-  const old = minutes.map((row) => ({ ...row, minute: row.minute - 63 * 24 * HOUR }));
-  await world.plant("minutes", [...minutes, ...old]);
+  const old = minutes.map((row) => ({ ...row, at: row.at - 63 * 24 * HOUR }));
+  await world.plant("periods", [...minutes, ...old]);
   for (const [per, ms] of [
     ["hour", HOUR],
     ["day", 24 * HOUR],

@@ -118,6 +118,6 @@ test("the last sweep counts the jobs of all workers that have become idle, of ho
   }
   await busy.complete(held);
   await line.pass(120_000);
-  const counted = new Set(line.rows("minutes").map(({ queue }) => queue));
+  const counted = new Set(line.rows("periods").map(({ queue }) => queue));
   expect(counted.size).toBe(151);
 });

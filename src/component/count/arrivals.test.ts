@@ -40,10 +40,10 @@ async function ringsOf(world: World): Promise<number> {
 
 /** New jobs by the minute since the beginning, as counted. */
 async function counted(world: World, queue = "tiles"): Promise<Record<string, number>> {
-  const rows = (await world.all("minutes")).filter((row) => row.queue === queue);
+  const rows = (await world.minutes()).filter((row) => row.queue === queue);
   return Object.fromEntries(
     rows
-      .map(({ minute, enqueued = 0 }) => [String((minute - T0) / MINUTE), enqueued] as const)
+      .map(({ at, enqueued = 0 }) => [String((at - T0) / MINUTE), enqueued] as const)
       .filter(([, enqueued]) => enqueued > 0),
   );
 }
@@ -72,7 +72,7 @@ describe("the count of new jobs", () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
     await world.advance(MINUTE);
-    for (const table of ["timers", "arrivals", "minutes"] as const) {
+    for (const table of ["timers", "arrivals", "periods"] as const) {
       expect(await world.all(table), table).toEqual([]);
     }
     const worker = world.worker("a");

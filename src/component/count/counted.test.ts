@@ -22,7 +22,7 @@ afterEach(() => {
 /** Nothing is leased or ended any more. */
 async function checkCounted(world: World, count: number): Promise<void> {
   await world.advance(2 * MINUTE);
-  const minutes = await world.all("minutes");
+  const minutes = await world.minutes();
   const sum = minutes.reduce((n, m) => n + m.succeeded + m.failed + m.canceled + m.timedOut, 0);
   expect(sum, "jobs that were counted").toBe(count);
   const ended = (await world.all("jobs")).filter(({ finishedAt }) => finishedAt !== undefined);
@@ -191,7 +191,7 @@ test("a job that a callback cancels and deletes at once is counted all the same"
   await worker.complete([succeeded(job!)]);
   expect(await world.job(one!)).toMatchObject({ status: "succeeded" });
   await world.advance(90_000);
-  const minutes = await world.all("minutes");
+  const minutes = await world.minutes();
   const sum = (key: "succeeded" | "canceled") =>
     minutes.reduce((total, minute) => total + minute[key], 0);
   expect([sum("succeeded"), sum("canceled")]).toEqual([1, 1]);

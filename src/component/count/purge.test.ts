@@ -101,7 +101,7 @@ describe("the purge", () => {
     await world.advance(12 * SECOND);
     await world.advance(21 * SECOND);
     expect(await world.all("jobs").then((jobs) => jobs.length)).toBe(0);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([150]);
+    expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([150]);
   });
 
   test("does not delete jobs that the roll-up has not counted", async () => {
@@ -115,7 +115,7 @@ describe("the purge", () => {
     expect(await world.all("jobs")).toHaveLength(1);
     await world.advance(75 * SECOND);
     expect(await world.all("jobs")).toEqual([]);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
+    expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([1]);
   });
 
   test("waits for an onComplete that is still owed, and not for one that was given up", async () => {
@@ -273,14 +273,14 @@ describe("other rows after their time", () => {
         timedOut: 0,
         ...histograms,
       };
-      await ctx.db.insert("minutes", { queue: "tiles", minute: 0, ...counts });
+      await ctx.db.insert("periods", { queue: "tiles", per: "minute", at: 0, ...counts });
       await ctx.db.insert("events", { kind: "old", at: 0, message: "" });
       await ctx.db.insert("events", { kind: "new", at: Date.now(), message: "" });
     });
     await end(world, [id]);
     await world.advance(6 * SECOND);
     expect((await world.all("events")).map(({ kind }) => kind)).toEqual(["new"]);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
+    expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([1]);
   });
 
   test("routes in which nothing waits go where there are many; one that is in use stays", async () => {

@@ -176,7 +176,7 @@ describe("the next ring", () => {
     expect((await ring(world))!.dueAt).toBe(until! + PURGE_IDLE_MS);
   });
 
-  test.each(["keys", "events", "minutes"] as const)(
+  test.each(["keys", "events", "periods"] as const)(
     "comes at once where more %s have had their time than one deletes",
     async (table) => {
       const world = await newWorld(retention(24 * HOUR));
@@ -198,7 +198,7 @@ describe("the next ring", () => {
             await db.insert("keys", { queue: "tiles", key: `k${n}`, job: id, until: 1 });
           else if (table === "events")
             await db.insert("events", { kind: "old", at: 0, message: "" });
-          else await db.insert("minutes", { queue: "tiles", minute: n, ...counts });
+          else await db.insert("periods", { queue: "tiles", per: "minute", at: n, ...counts });
         }
       });
       expect((await ring(world))!.dueAt).toBeLessThanOrEqual(Date.now());

@@ -20,7 +20,7 @@ async function alarms(world: World) {
   return (await world.all("timers")).filter(({ kind }) => kind === "rollUp");
 }
 
-/** The expected rows of `minutes`, counted from the jobs themselves. */
+/** The expected counts of minutes, counted from the jobs themselves. */
 function naive(jobs: readonly Doc<"jobs">[]) {
   const minutes = new Map<number, Record<string, number>>();
   for (const { status, seq } of jobs) {
@@ -34,8 +34,8 @@ function naive(jobs: readonly Doc<"jobs">[]) {
 
 async function counted(world: World) {
   return new Map(
-    (await world.all("minutes")).map(({ minute, succeeded, failed, canceled, timedOut }) => [
-      minute,
+    (await world.minutes()).map(({ at, succeeded, failed, canceled, timedOut }) => [
+      at,
       { succeeded, failed, canceled, timedOut },
     ]),
   );
@@ -72,7 +72,7 @@ describe("the roll-up", () => {
     });
     await startUpkeep(world);
     await world.advance(EVERY + 200);
-    const [minute, ...others] = await world.all("minutes");
+    const [minute, ...others] = await world.minutes();
     expect(minute).toMatchObject({ succeeded: 600 });
     expect(others).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe("the roll-up", () => {
     await world.advance(100);
     await worker.complete([succeeded(job!)]);
     await world.advance(EVERY);
-    const [minute] = await world.all("minutes");
+    const [minute] = await world.minutes();
     expect(minute!.waitMs.map((n, bucket) => [bucket, n]).filter(([, n]) => n !== 0)).toEqual([
       [12, 1],
     ]);
@@ -104,12 +104,12 @@ describe("the roll-up", () => {
     await world.t.mutation(api.operate.retryJob, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([1]);
+    expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([1]);
     expect(await world.all("ended")).toEqual([]);
     await world.t.mutation(api.operate.cancelJob, { id });
     await startUpkeep(world);
     await world.advance(EVERY + 100);
-    expect((await world.all("minutes")).map(({ canceled }) => canceled)).toEqual([2]);
+    expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([2]);
   });
 
   test("goes when nothing is left to count, and goes on from there when it is made sure of again", async () => {
@@ -135,7 +135,7 @@ describe("the roll-up", () => {
     await world.advance(2_000);
     expect((await world.all("timers")).map(({ kind }) => kind)).toEqual(["rollUp"]);
     await world.advance(EVERY);
-    expect((await world.all("minutes")).map(({ succeeded }) => succeeded)).toEqual([1]);
+    expect((await world.minutes()).map(({ succeeded }) => succeeded)).toEqual([1]);
   });
 
   test("that comes is not brought forward by lot, however often it is made sure of", async () => {
@@ -173,7 +173,7 @@ describe("the roll-up", () => {
     await startUpkeep(world);
     const [alarm] = await alarms(world);
     await world.advance(EVERY + 100);
-    const before = await world.all("minutes");
+    const before = await world.minutes();
     // As if its keys had been forgotten.
     await world.t.run(async (ctx) => {
       const row = await ctx.db.query("counted").first();
@@ -183,6 +183,6 @@ describe("the roll-up", () => {
       timer: alarm!._id,
       generation: alarm!.generation!,
     });
-    expect(await world.all("minutes")).toEqual(before);
+    expect(await world.minutes()).toEqual(before);
   });
 });

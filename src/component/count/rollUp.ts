@@ -1,5 +1,5 @@
 /**
- * The roll-up: counts finished jobs into `minutes` and `periods`, some seconds behind, so that no job's own life costs a write
+ * The roll-up: counts finished jobs into `periods`, some seconds behind, so that no job's own life costs a write
  * more; has new jobs counted beside (`arrivals.ts`); and while it stays, keeps the queue's row in `gauges`.
  *
  * It follows each finished status by the whole key, from one snapshot at a time: jobs that the snapshot does not show

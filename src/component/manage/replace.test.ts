@@ -70,7 +70,7 @@ describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
 describe("a replaced job is counted and purged, also where no job is ever leased", () => {
   const counted = async (world: World) => {
     await world.advance(11_000);
-    return (await world.all("minutes")).map(({ canceled }) => canceled);
+    return (await world.minutes()).map(({ canceled }) => canceled);
   };
 
   test("by its id", async () => {

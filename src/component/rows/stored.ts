@@ -33,7 +33,7 @@ export const vTimerKind = v.union(
   v.literal("dispatcher"),
   /** Fails the jobs of one segment that were not begun in time. */
   v.literal("expiry"),
-  /** Counts finished jobs into `minutes`, while there are new ones. */
+  /** Counts finished jobs into `periods`, while there are new ones. */
   v.literal("rollUp"),
   /** Counts new jobs of all queues where no roll-up does so beside its own. */
   v.literal("arrivals"),

@@ -270,5 +270,4 @@ const timersOf = (world: World, kind: "janitor") =>
       .collect(),
   );
 
-const countedMinutes = async (world: World) =>
-  (await world.t.run((ctx) => ctx.db.query("minutes").collect())).length;
+const countedMinutes = async (world: World) => (await world.minutes()).length;

@@ -61,7 +61,7 @@ describe("a job's position", () => {
           ...{ enqueued: 0, started: 0, failed: 0, canceled: 0, timedOut: 0 },
           ...{ waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 },
         };
-        await ctx.db.insert("minutes", { queue: "tiles", minute: at, ...none, ...counts });
+        await ctx.db.insert("periods", { queue: "tiles", per: "minute", at, ...none, ...counts });
       });
     const ids = await world.enqueueBatch(Array.from({ length: 45 }, (_, n) => n));
     await minute(T0 - 61 * 60_000, { succeeded: 1_000 });

@@ -63,8 +63,13 @@ async function jobsBefore(db: DatabaseReader, queue: Queue, job: Doc<"jobs">): P
 /** How many jobs ended by themselves in each of the last minutes in which at least one did. */
 async function endedByMinute(db: DatabaseReader, queue: string, now: number): Promise<number[]> {
   const rows = await db
-    .query("minutes")
-    .withIndex("queue", (q) => q.eq("queue", queue).gte("minute", now - STARTS_WITHIN_MS))
+    .query("periods")
+    .withIndex("queue", (q) =>
+      q
+        .eq("queue", queue)
+        .eq("per", "minute")
+        .gte("at", now - STARTS_WITHIN_MS),
+    )
     .order("desc")
     .take(STARTS_FROM_MINUTES);
   return rows.map(({ succeeded, failed, timedOut }) => succeeded + failed + timedOut);

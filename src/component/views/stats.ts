@@ -14,8 +14,9 @@ import {
   type Period,
   type Stats,
 } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { beginningOf, countsOf, rowsBetween } from "../count/periodRows.js";
+import { countsOf, rowsBetween } from "../count/periodRows.js";
 
 /** The last `count` (60, at most 1,000) periods up to that of `until` (now). */
 export async function stats(
@@ -42,15 +43,15 @@ export async function lastOf(
   // Up to now is a range without an end: a subscription is invalidated by the next minute's row too.
   const end = asked.until === undefined ? Infinity : wanted.at(-1)!;
   const rows = await rowsBetween(db, { ...asked, from: wanted[0]!, to: end });
-  const found = new Map(rows.map((row) => [beginningOf(row), periodOfRow(row)]));
+  const found = new Map(rows.map((row) => [row.at, periodOfRow(row)]));
   return wanted.map((at) => found.get(at) ?? emptyPeriod(at));
 }
 
-function periodOfRow(row: Parameters<typeof countsOf>[0]): Period {
+function periodOfRow(row: Doc<"periods">): Period {
   const { waitMs, runMs, waitSumMs: _waitSumMs, runSumMs: _runSumMs, ...counts } = countsOf(row);
   return {
     ...counts,
-    at: beginningOf(row),
+    at: row.at,
     waitMs: percentilesOf(waitMs),
     runMs: percentilesOf(runMs),
   };

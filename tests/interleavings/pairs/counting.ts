@@ -12,8 +12,7 @@ const deletes = (id: string) => mutation("operate:deleteJob", { id });
 
 async function checkSum(line: Line, field: string, count: number): Promise<void> {
   await line.pass(COUNTED_MS);
-  const minutes = line.rows("minutes").map((row) => ({ ...row, per: "minute" }));
-  const rows: Row[] = [...minutes, ...line.rows("periods")];
+  const rows: Row[] = line.rows("periods");
   for (const per of ["minute", "hour", "day"]) {
     const those = rows.filter((row) => row["per"] === per);
     const sum = those.reduce((all, row) => all + ((row[field] as number | undefined) ?? 0), 0);

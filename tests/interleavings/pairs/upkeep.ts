@@ -37,8 +37,9 @@ function keepsShortly(line: Line): void {
 /** All jobs are counted that had ended by then: a roll-up comes a minute after the last sweep. */
 async function checkCounted(line: Line, count: number): Promise<void> {
   await line.pass(9 * LEASE_MS);
-  const minutes = line.rows("minutes") as unknown as Record<string, number>[];
-  const sum = minutes.reduce((n, { succeeded, canceled }) => n + succeeded! + canceled!, 0);
+  const minutes = line.rows("periods").filter(({ per }) => per === "minute");
+  const counts = minutes as unknown as Record<string, number>[];
+  const sum = counts.reduce((n, { succeeded, canceled }) => n + succeeded! + canceled!, 0);
   must(sum === count, "a job was not counted, or twice");
 }
 

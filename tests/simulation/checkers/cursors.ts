@@ -73,8 +73,8 @@ export const cursors: Checker = {
 
         function minutes(queue: unknown): Record<string, number> {
           const added: Record<string, number> = {};
-          for (const { before, after } of changed(commit, "minutes")) {
-            if (after === null || after["queue"] !== queue) continue;
+          for (const { before, after } of changed(commit, "periods")) {
+            if (after === null || after["queue"] !== queue || after["per"] !== "minute") continue;
             for (const status of FINISHED_STATUSES) {
               added[status] = (added[status] ?? 0) + after[status] - (before?.[status] ?? 0);
             }

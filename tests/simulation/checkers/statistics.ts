@@ -66,12 +66,10 @@ export const statistics: Checker = {
     }
 
     function check(queue: string): void {
-      const minutes = tables.all("minutes").filter((row) => row["queue"] === queue);
       const periods = tables.all("periods").filter((row) => row["queue"] === queue);
-      const sums = [
-        sumOf(minutes),
-        ...["hour", "day", "ever"].map((per) => sumOf(periods.filter((row) => row["per"] === per))),
-      ];
+      const by = (per: string) => periods.filter((row) => row["per"] === per);
+      const minutes = by("minute");
+      const sums = ["minute", "hour", "day", "ever"].map((per) => sumOf(by(per)));
       const [first] = sums;
       for (const other of sums) {
         if (JSON.stringify(other) !== JSON.stringify(first)) {
@@ -89,7 +87,7 @@ export const statistics: Checker = {
 
     function checkCount(queue: string, what: (typeof COUNTED)[number], minutes: Row[]): void {
       const counted = new Map(
-        minutes.map((row) => [row["minute"] as number, (row[what] ?? 0) as number]),
+        minutes.map((row) => [row["at"] as number, (row[what] ?? 0) as number]),
       );
       const was = (minute: number) => history.get(keyOf(queue, minute, what)) ?? 0;
       const total = (of: Iterable<number>) => [...of].reduce((sum, count) => sum + count, 0);

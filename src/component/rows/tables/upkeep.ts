@@ -84,24 +84,14 @@ export const upkeepTables = {
   }).index("queue", ["queue"]),
 
   /**
-   * Per queue and minute: counts, and histograms with fixed buckets. Written some seconds behind, by the roll-up, which
-   * follows finished jobs by cursor, and by the count of new jobs, which follows jobs by the time of their creation:
-   * counting costs no job a write. Kept for 62 days.
-   */
-  minutes: defineTable({
-    queue: v.string(),
-    /** Its beginning. */
-    minute: v.number(),
-    ...countFields,
-  }).index("queue", ["queue", "minute"]),
-
-  /**
-   * The same by hours, which are kept for a year, and by days, which are kept for five; and, in one row that is never
-   * deleted, of all time, so that a reader sees counts that only grow. In the same transactions.
+   * Per queue and minute, hour and day: counts, and histograms with fixed buckets; and, in one row that is never
+   * deleted, of all time, so that a reader sees counts that only grow. Written some seconds behind, by the roll-up,
+   * which follows finished jobs by cursor, and by the count of new jobs, which follows jobs by the time of their
+   * creation: counting costs no job a write. Minutes are kept for 62 days, hours for a year, days for five.
    */
   periods: defineTable({
     queue: v.string(),
-    per: v.union(v.literal("hour"), v.literal("day"), v.literal(EVER)),
+    per: v.union(v.literal("minute"), v.literal("hour"), v.literal("day"), v.literal(EVER)),
     /** Its beginning; 0 of all time. */
     at: v.number(),
     ...countFields,
