@@ -6,6 +6,7 @@ import asyncio
 import unittest
 from typing import Any
 
+from convex_conveyor.attempts import Attempts
 from convex_conveyor.errors import ConveyorError, NoRetry, Rejected, RetryAfter, Unanswered
 
 from .fakes import FakeDeployment, Run, lost_reply, virtually
@@ -81,8 +82,9 @@ class Claims(unittest.TestCase):
         async def main() -> None:
             deployment, begun = FakeDeployment(lease_ms=1_000), []
 
-            async def handler(job: Any) -> None:
+            def handler(job: Any) -> Any:
                 begun.append(job.id)
+                return quick(job)
 
             deployment.add("a")
             # Its reply comes after all of the lease, and the beat that would confirm it is not answered.
@@ -344,6 +346,31 @@ class Leases(unittest.TestCase):
             self.assertEqual(most, 1)
             self.assertIn("released", outcomes)
             await run.stop(0)
+
+        virtually(main())
+
+
+    def test_a_beat_that_crosses_a_completion_does_not_lose_the_recorded_job(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=600)
+            deployment.add("a")
+            deployment.troubles["complete"] = [lost_reply(), Unanswered("timeout"), Unanswered("timeout")]
+            run = Run(deployment, quick)
+            await asyncio.sleep(5)
+            self.assertIn([{"id": "a", "attempt": 1}], deployment.made("heartbeat"))
+            self.assertEqual(run.kinds("leaseLost"), [])
+            self.assertEqual(len(run.kinds("recorded")), 1)
+            await run.stop()
+
+        virtually(main())
+
+    def test_a_job_that_a_reply_names_again_is_not_begun_again(self) -> None:
+        async def main() -> None:
+            attempts = Attempts(lambda event: None, lambda: None, lambda attempt: None)
+            facts = {"id": "a", "queue": "q", "attempt": 1, "leaseMs": 1_000}
+            self.assertIsNotNone(attempts.add(facts, 0))
+            self.assertIsNone(attempts.add(facts, 0))
+            self.assertIsNotNone(attempts.add({**facts, "attempt": 2}, 0))
 
         virtually(main())
 
