@@ -9,7 +9,6 @@ import {
   commitTimeOf,
   AVOID_MS,
   LANE_SWEPT_MS,
-  LANE_WATCH_MS,
   pendingOrder,
   vConditions,
   vPlaces,
@@ -54,6 +53,7 @@ import {
   type Sessions,
 } from "./assignment.js";
 import { vKey } from "../rows/stored.js";
+import { watchedUntil } from "../rows/sessions.js";
 import { findTimers, serves, sweepAt } from "../loops/timers.js";
 import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "../tend/watchdog.js";
 
@@ -349,9 +349,11 @@ async function aTimer(
   ctx: QueryCtx,
   { queues, now, isLane, endsBy = Infinity }: LookArgs,
 ): Promise<Id<"timers"> | null> {
-  const leaseMs =
-    isLane === true ? LANE_WATCH_MS : Math.min(...queues.map((queue) => queue.leaseMs));
-  const dueAt = sweepAt(Math.min(now + leaseMs, endsBy), now);
+  const endsAt =
+    isLane === true
+      ? watchedUntil([], now)
+      : now + Math.min(...queues.map((queue) => queue.leaseMs));
+  const dueAt = sweepAt(Math.min(endsAt, endsBy), now);
   const timer = (await findTimers(ctx.db)).find((one) => serves(one, dueAt, now));
   return timer?._id ?? null;
 }

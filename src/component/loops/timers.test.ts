@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { internal } from "../_generated/api.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { watchedUntil } from "../rows/sessions.js";
 import { ensureJanitor } from "./timers.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 
@@ -34,6 +35,22 @@ describe("the timer", () => {
     await world.advance(1_000);
     await worker.claim();
     expect(await world.all("timers")).toEqual(first);
+  });
+
+  test("of a lane is found by the claims of other lanes until their own leases end later", async () => {
+    const world = await newWorld({ push: true });
+    vi.setSystemTime(Math.ceil(Date.now() / 5_000) * 5_000 + 1);
+    const armedAt = Date.now();
+    await world.t.run((ctx) =>
+      ensureJanitor(ctx as never, watchedUntil([], armedAt), armedAt, undefined),
+    );
+    const armed = (await timer(world))!._id;
+    const lane = { sessionKey: "a", name: "a", queues: [], conditions: {}, max: 1, ranges: 8 };
+    for (const laterMs of [0, 100, 1_000, 4_900, 60_000]) {
+      const args = { ...lane, isLane: true, now: armedAt + laterMs };
+      const { timer: seen } = await world.t.query(internal.claim.choose.chooseJobs, args);
+      expect(seen).toBe(laterMs < 5_000 ? armed : null);
+    }
   });
 
   test("has another before it, for a lease that ends before it, for as long as that one is held", async () => {
