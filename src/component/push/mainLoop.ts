@@ -115,8 +115,8 @@ async function targetAmong(
 }
 
 /**
- * One of the free slots, by lot: wakes at the same moment seldom take the same. Not one of the last two, while there
- * are more: with the upper half of the slots inline handlers could have none, however many are free below.
+ * One of the free slots, by lot: wakes at the same moment seldom take the same. Not the last, while there are more:
+ * with the upper half of the slots inline handlers could have none, however many are free below.
  */
 async function freeSlot(
   ctx: MutationCtx,
@@ -124,7 +124,7 @@ async function freeSlot(
   { slots }: SlotsSeen,
 ): Promise<Process | null> {
   const known = slots.filter((id) => id !== null);
-  const id = known[Math.floor(Math.random() * Math.max(1, known.length - 2))];
+  const id = known[Math.floor(Math.random() * Math.max(1, known.length - 1))];
   if (id === undefined) return await makeSlots(ctx, queue);
   const row = await ctx.db.get("processes", id);
   return row?.state === "free" ? row : null;
