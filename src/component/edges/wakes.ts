@@ -152,8 +152,9 @@ async function comeWith(
  * Schedules the wakes of a queue. The wake of a job, and of the jobs that this transaction makes claimable beside it, begins
  * after this commit: it reads that job for real, finds the rest, and comes again where its snapshot is older than this commit.
  *
- * `isAlone`: the call has made no other job claimable; another call of the transaction may have, in the same place. Such a job
- * names its wake: a late wake cancels it, and, with `fallbackAfterMs` above 0, a worker outside that claims the job.
+ * `isAlone`: the call has made no other job claimable; another call of the transaction may have, in the same place. A new job
+ * names its wake, of several jobs the first: a late wake cancels it. With `fallbackAfterMs` above 0 only a job that came
+ * alone does, and a worker outside that claims the job cancels it too.
  */
 export async function scheduleWakes(
   ctx: MutationCtx,
@@ -167,7 +168,8 @@ export async function scheduleWakes(
     const apart = wake === "apart" ? { isApart: true } : {};
     const args = { queue: queue.name, job, dueAt, ...alone, ...apart };
     const scheduled = await ctx.scheduler.runAt(dueAt, internal.push.wake.wake, args);
-    if (isAlone) await nameWake(ctx.db, job, scheduled);
+    if (isAlone || (isNew && queue.config.fallbackAfterMs === 0))
+      await nameWake(ctx.db, job, scheduled);
   }
 }
 
@@ -181,7 +183,9 @@ export async function scheduleWakes(
 export async function callOffWake(ctx: MutationCtx, job: Doc<"jobs">): Promise<void> {
   if (job.wake === undefined || (await hasCome(ctx.db, job.queue, job))) return;
   const scheduled = await ctx.db.system.get("_scheduled_functions", job.wake);
-  if (scheduled?.state.kind === "pending") await ctx.scheduler.cancel(job.wake);
+  // The other jobs of a call rely on the wake of the first.
+  const isAlone = (scheduled?.args[0] as { isAlone?: boolean } | undefined)?.isAlone === true;
+  if (isAlone && scheduled?.state.kind === "pending") await ctx.scheduler.cancel(job.wake);
 }
 
 /**

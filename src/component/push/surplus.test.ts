@@ -1,7 +1,7 @@
 /** Wakes that a storm of callers has left behind: a late one cancels those behind it in its shard, and no other wake. */
 import { expect, test, vi } from "vitest";
 import { commitTimeOf } from "../../shared/index.js";
-import { internal } from "../_generated/api.js";
+import { api, internal } from "../_generated/api.js";
 import { newWorld, type World } from "../setup.test.js";
 
 const CALLERS = 6;
@@ -40,6 +40,39 @@ test.each(["guarded", "full"] as const)(
     expect(await canceled(world)).toEqual([2, 3, 4, 5]);
   },
 );
+
+test("of calls with several jobs each the first job names the wake, which a late wake cancels", async () => {
+  const world = await newWorld({ push: true, shards: 1, maxParallelism: 5 });
+  for (let n = 0; n < CALLERS; n += 1) await world.enqueueBatch([n, n, n]);
+  const named = (await world.all("jobs")).map(({ wake }) => wake !== undefined);
+  expect(named).toEqual(Array.from({ length: CALLERS }, () => [true, false, false]).flat());
+  await world.t.run(async (ctx) => {
+    await ctx.db.insert("gates", { queue: world.queue.name, state: "guarded" });
+  });
+  await wakeOfFirst(world, 200);
+  expect(await canceled(world)).toEqual([2, 3, 4, 5]);
+});
+
+test("a worker outside cancels no wake on which other jobs of the call rely", async () => {
+  const world = await newWorld({ push: true, shards: 1 });
+  const jobs = [5, 0].map((priority) => ({ payload: 0, options: { priority } }));
+  await world.t.mutation(api.lib.enqueue, { queue: world.queue, jobs });
+  await world.t.mutation(api.operate.configureQueue, {
+    queue: world.queue.name,
+    overrides: { fallbackAfterMs: 60_000 },
+  });
+  await world.worker("here").claim();
+  const [first, second] = await world.all("jobs");
+  expect([first!.status, second!.status]).toEqual(["running", "pending"]);
+  expect(await canceled(world)).toEqual([]);
+});
+
+test("where jobs are left to workers outside first, several jobs of a call name no wake", async () => {
+  const world = await newWorld({ push: true, shards: 1, fallbackAfterMs: 60_000 });
+  await world.worker("here").claim();
+  await world.enqueueBatch([1, 2]);
+  expect((await world.all("jobs")).map(({ wake }) => wake)).toEqual([undefined, undefined]);
+});
 
 test("a wake that is in time cancels none", async () => {
   const world = await storm("guarded");
