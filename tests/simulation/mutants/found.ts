@@ -36,10 +36,10 @@ export async function writeFound(found: Found): Promise<void> {
 }
 
 export function tableOf(found: Found): string[] {
-  const rows = MUTANTS.map(({ name, needs = [] }) => {
+  const rows = MUTANTS.map(({ name, needs = [], shownBy }) => {
     const find = found[name];
     const with_ = needs.length === 0 ? "" : needs.join(", ");
-    return `| ${name} | ${with_} | ${find?.by ?? "–"} | ${find?.seed ?? "–"} |`;
+    return `| ${name} | ${with_} | ${find?.by ?? (shownBy === undefined ? "–" : `\`${shownBy}\``)} | ${find?.seed ?? "–"} |`;
   });
   return ["| planted | with | found by | in seeds |", "| --- | --- | --- | ---: |", ...rows];
 }

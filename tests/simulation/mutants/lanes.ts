@@ -28,7 +28,7 @@ function isNarrow(plan: Plan): boolean {
 const planted: readonly Mutant[] = [
   {
     name: "a lane stops looking without a last look",
-    isUnfound: true,
+    shownBy: "tests/interleavings/interleavings.long.test.ts",
     changes: guard(LOOKS, "the wake after the door is shut"),
     finds: ["simulation", "begun"],
     queues: ["acted", "inlined"],

@@ -15,10 +15,10 @@ export interface Mutant extends Bug {
   /** It can show only where one of these is used: other seeds are counted, and not played. */
   queues?: readonly QueueName[];
   /**
-   * No seed has been found for it, or none since histories moved. It is not played with the other bugs; `npm run simulate --
-   * --mutants --only="…" --write` searches for a seed.
+   * No seed has been found for it: this test refutes it. It is not played with the other bugs; `npm run simulate -- --mutants
+   * --only="…" --write` searches for a seed.
    */
-  isUnfound?: true;
+  shownBy?: string;
   /** It can show only in such plans: other seeds are counted, and not played. */
   where?: (plan: Plan) => boolean;
 }

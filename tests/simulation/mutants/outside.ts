@@ -6,21 +6,25 @@ import type { NewJob } from "../work.js";
 import { guard } from "./guards.js";
 import { having, type Mutant } from "./mutant.js";
 
-/** Where replies of a worker's calls are lost, or its requests repeated, and there is output to be sent. */
-function repeats({ events }: Plan): boolean {
-  const talks = events.some(
-    ({ do: what, queue, jobs }) =>
-      what === "producers.enqueue" &&
-      isOf(PULLED, queue) &&
-      (jobs as NewJob[]).some(({ payload }) => payload.turns[0]?.talks === true),
-  );
-  const isLost = events.some(
+/** Replies of a worker's calls are lost, or its requests repeated. */
+function isRepeated({ events }: Plan): boolean {
+  return events.some(
     ({ do: what, link, faults }) =>
       what === "network.fault" &&
       link !== "producer" &&
       ["loseReplies", "repeatRequests"].some((fault) => fault in (faults as object)),
   );
-  return talks && isLost;
+}
+
+/** Where replies of a worker's calls are lost, or its requests repeated, and there is output to be sent. */
+function repeats(plan: Plan): boolean {
+  const talks = plan.events.some(
+    ({ do: what, queue, jobs }) =>
+      what === "producers.enqueue" &&
+      isOf(PULLED, queue) &&
+      (jobs as NewJob[]).some(({ payload }) => payload.turns[0]?.talks === true),
+  );
+  return talks && isRepeated(plan);
 }
 
 const planted: readonly Omit<Mutant, "queues">[] = [
@@ -56,8 +60,18 @@ const planted: readonly Omit<Mutant, "queues">[] = [
     where: (plan) => plan.parts.includes("cancels") && isUndisturbed(plan),
   },
   {
+    name: "a call that is repeated brings none of the jobs that it has claimed",
+    changes: [
+      { in: "claim.ts:claim", call: "leasedBefore", gives: "[]" },
+      { in: "complete.ts:complete", call: "leasedBefore", gives: "[]" },
+    ],
+    finds: ["simulation", "blame", "leases", "begun"],
+    where: isRepeated,
+    needs: ["network"],
+  },
+  {
     name: "output that was not answered for is sent once more under new numbers",
-    isUnfound: true,
+    shownBy: "tests/planted/shown.test.ts",
     changes: [{ in: "chunks.ts:addOutput", from: "index < nextIndex", to: "false" }],
     finds: ["reports"],
     where: repeats,

@@ -1,6 +1,6 @@
 /** Bugs in the main loop: in slots, places and hand-overs, and in the processes that have them. */
 import type { Plan } from "../plan.js";
-import type { Mutant } from "./mutant.js";
+import { having, type Mutant } from "./mutant.js";
 
 const hasMany = ({ crowd }: Plan): boolean => Object.keys(crowd).length > 1;
 
@@ -39,7 +39,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a process that was refused places never asks again",
-    isUnfound: true,
+    shownBy: "tests/planted/shown.test.ts",
     changes: [{ in: "process.ts:Process.askForPlaces", from: "catch {}", to: "catch { return; }" }],
     finds: ["promise", "begun"],
     needs: ["slow processes"],
@@ -48,6 +48,13 @@ const planted: readonly Mutant[] = [
 
 export const PROCESSES: readonly Mutant[] = [
   ...planted.map((one) => ({ where: hasMany, ...one })),
+  {
+    name: "a lane whose step was refused makes no other",
+    changes: [{ in: "lane/loop.ts:Loop.step", value: "lookAt", is: "(this.isOver = true, null)" }],
+    finds: ["simulation", "processes", "promise", "begun", "blame", "leases", "parallelism"],
+    needs: ["slow processes"],
+    where: having("slow processes.begin", { of: "push/laneStep:stepLane" }),
+  },
   {
     name: "a lane goes on when its process takes no more jobs",
     changes: [
