@@ -41,7 +41,7 @@ export interface Begins {
 export interface Without {
   /** The function's name, or the end of a chain: `insert`, `db.insert`. */
   without: string;
-  /** Words and texts in the call that tell it from others of the same function: `"callbacks"`. */
+  /** Words and texts in the call that tell it from other calls of the same function: `"callbacks"`. */
   with?: string;
 }
 
@@ -64,7 +64,7 @@ export interface ValueIs {
   is: boolean | number | string;
 }
 
-/** Where nothing else fits: these tokens of the function, by those. Whitespace, comments and trailing commas do not count. */
+/** Where nothing else fits: these tokens of the function are replaced by new ones. Whitespace, comments and trailing commas do not count. */
 export interface TokensReplaced {
   from: string;
   to: string;

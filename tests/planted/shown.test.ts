@@ -23,7 +23,7 @@ async function newLine(bugs: readonly Bug[]): Promise<Line> {
   return line;
 }
 
-/** By bug: what has come of it, and what comes of the sound code. */
+/** By bug: a play that returns a result, and that result on the sound code. */
 const SHOWN: Record<string, { sound: unknown; play: (bugs: readonly Bug[]) => Promise<unknown> }> =
   {
     "no alarm is armed for a deadline": {
