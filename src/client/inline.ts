@@ -134,10 +134,10 @@ async function checkOwn(
 }
 
 /** Its job keeps the error's message; only the lane's log has its place, since the lane itself goes on. */
-function sayWhere({ queue, id, attempt }: ClaimedJob, error: unknown): void {
+function sayWhere({ queue, id, name, attempt }: ClaimedJob, error: unknown): void {
   if (askedBy(error).snoozeMs !== undefined) return;
   const said = { error: errorText(error), stack: stackOf(error) };
-  console.warn(logLine("warn", "handlerThrew", { queue, job: id, attempt, ...said }));
+  console.warn(logLine("warn", "handlerThrew", { queue, job: id, name, attempt, ...said }));
 }
 
 function byName(queues: readonly AnyQueue[]): ReadonlyMap<string, AnyQueue> {

@@ -6,7 +6,8 @@ import { v, type Infer } from "convex/values";
 import { vLogLevel } from "./logLevels.js";
 import { vStatus } from "./status.js";
 
-const job = { queue: v.string(), job: v.string() };
+/** `name`: the name that the job was enqueued with, where it has one. */
+const job = { queue: v.string(), job: v.string(), name: v.optional(v.string()) };
 const attempt = { ...job, attempt: v.number() };
 const byWorker = { ...attempt, worker: v.string() };
 const ended = {
@@ -44,7 +45,7 @@ const called = {
 /** Each event by its name, which is the field `conveyor` of its line. */
 export const LOG_EVENTS = {
   // One job.
-  jobEnqueued: v.object({ ...job, name: v.optional(v.string()), dueAt: v.number() }),
+  jobEnqueued: v.object({ ...job, dueAt: v.number() }),
   jobPromoted: v.object(job),
   attemptStarted: v.object({ ...byWorker, waitMs: v.number() }),
   jobSucceeded: v.object(ended),
@@ -63,7 +64,10 @@ export const LOG_EVENTS = {
     ...{ resets: v.number(), maxResets: v.number(), error: v.string() },
   }),
   jobExpired: v.object({ ...job, error: v.string() }),
-  callbackGivenUp: v.object({ job: v.string(), tries: v.number(), error: v.string() }),
+  callbackGivenUp: v.object({
+    ...{ job: v.string(), name: v.optional(v.string()) },
+    ...{ tries: v.number(), error: v.string() },
+  }),
   // Queues, workers, and the component itself.
   queuePaused: v.object(recorded),
   queueDraining: v.object(recorded),

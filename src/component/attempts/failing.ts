@@ -16,7 +16,7 @@ import { recordAttempt } from "./attemptRows.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { endAtDeadline, hasReachedDeadline, isBeyondDeadline } from "../edges/deadlines.js";
 import { rulesOf } from "../rows/jobRules.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { cutError, noted } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
 import { backOff, comeRound, fail, timeOut } from "../edges/transitions.js";
@@ -85,9 +85,9 @@ function whyOver({ maxAttempts }: Retry, failures: number, fatal: boolean): stri
 function logFailure(queue: Queue, job: Doc<"jobs">, failure: Failure, isLast: boolean): void {
   const event = failure.timedOut ? "attemptTimedOut" : "attemptFailed";
   log(queue.config, isLast ? "error" : "warn", event, {
-    ...{ queue: queue.name, job: job._id, attempt: job.attempt, worker: job.worker },
+    ...{ ...aboutJob(job), attempt: job.attempt, worker: job.worker },
     ...{ failures: (job.failures ?? 0) + 1, error: cutError(failure.error) },
-    ...(failure.trace === undefined ? {} : { trace: cutError(failure.trace, TRACE_MAX_BYTES) }),
+    trace: failure.trace === undefined ? undefined : cutError(failure.trace, TRACE_MAX_BYTES),
     isLast,
   });
 }

@@ -16,7 +16,7 @@ import { withEffects } from "../edges/applyEffects.js";
 import { endOutOfTime } from "../edges/startDeadlines.js";
 import { rulesOf, type Rules } from "../rows/jobRules.js";
 import type { HeldLease, Session } from "../rows/sessions.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { isClaimable, mayTake } from "../edges/mayTake.js";
 import { costOf, type Offer } from "../rows/conditions.js";
 import { load, sizeOf } from "../rows/payloads.js";
@@ -159,7 +159,7 @@ async function put(
   if (batch.session.lane === undefined && queue.config.fallbackAfterMs > 0)
     await callOffWake(ctx, job);
   log(queue.config, "debug", "attemptStarted", {
-    ...{ queue: queue.name, job: job._id, attempt: leased.attempt, worker: leased.worker },
+    ...{ ...aboutJob(job), attempt: leased.attempt, worker: leased.worker },
     waitMs: now - job.enqueuedAt,
   });
   const held: HeldLease = {

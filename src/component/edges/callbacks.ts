@@ -215,7 +215,8 @@ async function giveUp(ctx: MutationCtx, row: Doc<"callbacks">, error: string): P
     await discardForgotten(ctx, earlier);
   }
   await ctx.db.patch("callbacks", row._id, { state: "dead", error, next: undefined });
-  logAlways("error", "callbackGivenUp", { job: row.job, tries: row.tries, error });
+  const job = await ctx.db.get("jobs", row.job);
+  logAlways("error", "callbackGivenUp", { job: row.job, name: job?.name, tries: row.tries, error });
   await startNext(ctx, row);
 }
 

@@ -8,7 +8,7 @@
  */
 import type { Doc } from "../_generated/dataModel.js";
 import type { EdgeCtx } from "../rows/effects.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { noted } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
 import { timeOut } from "./transitions.js";
@@ -75,5 +75,5 @@ export async function endAtDeadline(
     failed: failure !== undefined,
     code: "deadlineExceeded",
   });
-  log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
+  log(queue.config, "error", "jobExpired", { ...aboutJob(job), error });
 }

@@ -27,7 +27,7 @@ import { internalQuery, type DatabaseReader, type MutationCtx } from "../_genera
 import type { Next } from "../loops/loop.js";
 import { boundOf, pendingFrom, publicBounds } from "../rows/cursors.js";
 import { recordEvent } from "../rows/events.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { findQueue, getQueue, type Queue } from "../rows/queues.js";
 import { placesOf } from "../rows/routes.js";
 import { defineSegmentLoop, type SegmentAlarm } from "../loops/segments.js";
@@ -82,7 +82,7 @@ async function promoteAll(ctx: EdgeCtx, queue: Queue, jobs: Doc<"jobs">[]): Prom
   for (const job of jobs) {
     try {
       await promote(ctx, job, queue);
-      log(queue.config, "debug", "jobPromoted", { queue: queue.name, job: job._id });
+      log(queue.config, "debug", "jobPromoted", aboutJob(job));
     } catch (error) {
       failed.push({ job, error: errorText(error) });
     }

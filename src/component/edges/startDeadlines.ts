@@ -22,7 +22,7 @@ import { withEffects } from "./applyEffects.js";
 import { endAtDeadline, isBeyondDeadline, isExpired, isOutOfTime } from "./deadlines.js";
 import { passDeadline } from "../rows/jobNotes.js";
 import { recordEvent } from "../rows/events.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { defineSegmentLoop, type SegmentAlarm } from "../loops/segments.js";
@@ -58,7 +58,7 @@ export async function expireJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): P
     `The job expired: nobody began it within ${Math.round(expiresAt - enqueuedAt)} ms (expiresAfterMs), and it was ` +
     `${Math.max(0, Math.round(now - expiresAt))} ms past that when it was given up.`;
   await expire(ctx, job, queue, error);
-  log(queue.config, "error", "jobExpired", { queue: queue.name, job: job._id, error });
+  log(queue.config, "error", "jobExpired", { ...aboutJob(job), error });
 }
 
 export const endExpired = defineSegmentLoop({ kind: "expiry", run: expireBatch });

@@ -19,7 +19,7 @@ import { addExpiry } from "../edges/startDeadlines.js";
 import { noteEndGone } from "../count/uncounted.js";
 import { getJob, isMovedHere } from "../rows/jobs.js";
 import { findKey, retakeKey } from "../rows/keys.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { getQueue } from "../rows/queues.js";
 import * as transitions from "../edges/transitions.js";
 
@@ -53,7 +53,7 @@ export async function retryJob(ctx: EdgeCtx, job: Doc<"jobs">): Promise<RetryAns
   await noteEndGone(ctx, job);
   const deadline = await renewDeadline(ctx, job);
   await transitions.retry(ctx, job, queue, { keepResult, ...deadline });
-  const about = { queue: queue.name, job: job._id, attempt: job.attempt, was: status };
+  const about = { ...aboutJob(job), attempt: job.attempt, was: status };
   log(queue.config, "info", "jobRetried", about);
   return { retried: true, status: "pending" };
 }

@@ -29,7 +29,7 @@ import { describe } from "../claim/leaseBatch.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findLease, type HeldLease } from "../rows/sessions.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { cutError, hasReadMuch, load } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
 import { recordAll, type Holding } from "../attempts/recording.js";
@@ -101,7 +101,7 @@ async function execute(
       mismatched(handler, said) ?? blameless(said, begun) ?? outcomeOfThrown(error, begun);
     // The job keeps the error. The platform logs nothing of a nested call: the stack is logged here.
     if (outcome.kind === "failed") {
-      const about = { queue: job.queue, job: job._id, attempt };
+      const about = { ...aboutJob(job), attempt };
       const thrown = { error: cutError(errorText(error)), stack: stackOf(error) };
       log(queue.config, "warn", "handlerThrew", { ...about, ...thrown });
     }

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const about = { queue: "tiles", job: "j" };
+const about = { queue: "tiles", job: "j", name: "resize" };
 
 describe("a line of the log", () => {
   test("is one line of JSON that names its event, with 64-bit numbers as strings", () => {

@@ -18,15 +18,16 @@ import type { Doc } from "../_generated/dataModel.js";
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+/** All of them: a field that an event may lack is `undefined` here, and none is forgotten. */
 type Fields<Event extends LogEvent> = {
-  [Field in keyof LogFields<Event>]: LogFields<Event>[Field] | undefined;
+  [Field in keyof LogFields<Event>]-?: LogFields<Event>[Field] | undefined;
 };
 
 /**
  * Writes one event, if the queue's level includes it.
  *
  * @example
- * log(queue.config, "warn", "attemptUnacknowledged", { queue: queue.name, job: job._id, attempt: job.attempt, worker });
+ * log(queue.config, "warn", "attemptUnacknowledged", { ...aboutJob(job), attempt: job.attempt, worker });
  */
 export function log<Event extends LogEvent>(
   { logLevel }: { logLevel: LogLevel },
@@ -46,23 +47,28 @@ export function logAlways<Event extends LogEvent>(
   console[level](logLine(level, event, fields));
 }
 
+/** The job of an event, as each of its lines names it. */
+export function aboutJob({ _id, queue, name }: Pick<Doc<"jobs">, "_id" | "queue" | "name">) {
+  return { queue, job: _id, name };
+}
+
 /** A job that has ended: how long it waited for its last attempt and how long that ran, if there was one. */
 export function logEnded(
   config: { logLevel: LogLevel },
   event: "jobSucceeded" | "roundSucceeded" | "jobCanceled",
-  { _id, queue, attempt, worker, enqueuedAt, startedAt }: Doc<"jobs">,
+  job: Doc<"jobs">,
   now: number,
 ): void {
-  const times = startedAt === undefined ? {} : timesOf(enqueuedAt, startedAt, now);
-  log(config, "info", event, { queue, job: _id, attempt, worker, ...times });
-}
-
-function timesOf(enqueuedAt: number, startedAt: number, now: number) {
-  return { waitMs: startedAt - enqueuedAt, runMs: now - startedAt };
+  const { attempt, worker, enqueuedAt, startedAt } = job;
+  const times =
+    startedAt === undefined
+      ? { waitMs: undefined, runMs: undefined }
+      : { waitMs: startedAt - enqueuedAt, runMs: now - startedAt };
+  log(config, "info", event, { ...aboutJob(job), attempt, worker, ...times });
 }
 
 /** A job that a call deleted, in any status. */
 export function logDeleted(config: { logLevel: LogLevel }, job: Doc<"jobs">): void {
-  const { _id, queue, attempt, status } = job;
-  log(config, "info", "jobDeleted", { queue, job: _id, attempt, status });
+  const { attempt, status } = job;
+  log(config, "info", "jobDeleted", { ...aboutJob(job), attempt, status });
 }

@@ -9,6 +9,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** The name of each job whose lines {@link hear} hears. */
+const name = "resize";
+
 /** The lines written from now on, each checked against its event's documented fields. */
 function hear(): Line[] {
   const lines: Line[] = [];
@@ -16,6 +19,8 @@ function hear(): Line[] {
     vi.spyOn(console, level).mockImplementation((line) => {
       lines.push(readLine(line));
       expect(lines.at(-1)!.level).toBe(level);
+      // Each line about a job has its name.
+      if ("job" in lines.at(-1)!) expect(lines.at(-1)!["name"]).toBe(name);
     });
   }
   return lines;
@@ -25,14 +30,14 @@ function hear(): Line[] {
 async function live(logLevel: LogLevel): Promise<string[]> {
   const lines = hear();
   const world = await newWorld({ logLevel });
-  const [first, second, third] = await world.enqueueBatch([1, 2, 3]);
+  const [first, second, third] = await world.enqueueBatch([1, 2, 3], { name });
   const worker = world.worker("a");
   const jobs = await worker.claim(2);
   await worker.complete([succeeded(jobs[0]!), failed(jobs[1]!)]);
   await world.t.mutation(api.operate.cancelJob, { id: third! });
   await world.t.mutation(api.operate.retryJob, { id: second! });
   for (const id of [first!, second!]) await world.t.mutation(api.operate.deleteJob, { id });
-  await world.enqueue(4, { runAfter: 1_000, expiresAfterMs: 1_000 });
+  await world.enqueue(4, { name, runAfter: 1_000, expiresAfterMs: 1_000 });
   await world.advance(4_000);
   return lines.map(({ conveyor }) => conveyor);
 }
@@ -80,7 +85,7 @@ const LOST_MS = 12_000;
 const queue = "tiles";
 
 async function pastFailures(world: World): Promise<void> {
-  await world.enqueue();
+  await world.enqueue({}, { name });
   const worker = world.worker("a");
   const [job] = await worker.claim();
   await worker.complete([failed(job!)]);
@@ -90,7 +95,7 @@ async function pastFailures(world: World): Promise<void> {
 }
 
 async function pastLosses(world: World): Promise<void> {
-  await world.enqueue();
+  await world.enqueue({}, { name });
   const silent = world.worker("b");
   await silent.claim();
   await world.advance(LOST_MS);
@@ -108,22 +113,25 @@ async function operated(world: World): Promise<void> {
   await t.mutation(api.operate.drainQueue, { queue });
   await t.mutation(api.operate.resumeQueue, { queue });
   await t.mutation(api.operate.configureQueue, { queue, overrides: { maxResets: 0 } });
-  await world.enqueueBatch(Array.from({ length: 101 }, (_, i) => i));
+  await world.enqueueBatch(
+    Array.from({ length: 101 }, (_, i) => i),
+    { name },
+  );
   await t.mutation(api.operate.cancelMany, { queue, filter: {} });
   await world.advance(2_000);
 }
 
-test("changes of jobs, queues and the component itself are logged by name, each event with its fields", async () => {
+test("changes of jobs, queues and the component itself are logged by name, each event with its fields, and a job's with the job's name", async () => {
   const lines = hear();
   const retry = { maxAttempts: 2, initialBackoffMs: 1, base: 1, maxBackoffMs: 1 };
   const world = await newWorld({ logLevel: "debug", retry });
   await pastFailures(world);
   await pastLosses(world);
-  await world.enqueue({}, { rules: { timeoutMs: 1_000 } });
+  await world.enqueue({}, { name, rules: { timeoutMs: 1_000 } });
   await world.worker("e").claim();
   await world.advance(4_000);
   await operated(world);
-  await world.enqueue({}, { runAfter: 1_000 });
+  await world.enqueue({}, { name, runAfter: 1_000 });
   const [alarm] = (await world.all("timers")).filter(({ kind }) => kind === "dispatcher");
   await world.t.run(async (ctx) => ctx.scheduler.cancel(alarm!.scheduledId!));
   await world.advance(8_000);
@@ -153,7 +161,7 @@ test("a round that is over, and a callback that is given up", async () => {
   app.onComplete = () => {
     throw new Error("never");
   };
-  await world.enqueue();
+  await world.enqueue({}, { name });
   const worker = world.worker("a");
   const [job] = await worker.claim();
   // The mock's scheduler logs the failure, which is no line of the component.
@@ -163,7 +171,7 @@ test("a round that is over, and a callback that is given up", async () => {
   await worker.complete([succeeded(job!)]);
   await world.advance(1_100_000);
   expect(lines.map(({ conveyor }) => conveyor)).toEqual(["roundSucceeded", "callbackGivenUp"]);
-  expect(lines[1]).toMatchObject({ level: "error", job: job!.id, tries: 10 });
+  expect(lines[1]).toMatchObject({ level: "error", job: job!.id, name, tries: 10 });
 });
 
 test("an event of no single job is logged at every level of the queue", async () => {

@@ -48,7 +48,7 @@ import {
   type Session,
 } from "../rows/sessions.js";
 import { isLaneAlive, loseLane } from "../push/lanes.js";
-import { log } from "../rows/log.js";
+import { aboutJob, log } from "../rows/log.js";
 import { recordOutcome, stopJob } from "../attempts/outcomes.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import { hasReported } from "../attempts/reported.js";
@@ -180,7 +180,7 @@ async function endLost(
     session.lane === undefined
       ? `Worker "${session.name}" was not heard of for ${leaseMs + graceMs} ms`
       : `The lane "${session.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
-  const about = { queue: queue.name, job: job._id, attempt: job.attempt, worker: session.name };
+  const about = { ...aboutJob(job), attempt: job.attempt, worker: session.name };
   const { maxResets } = await rulesOf(ctx.db, queue, job);
   const isUnknown = isUnacknowledged(session, held) && !(await hasReported(ctx.db, job));
   // A worker that dies before its first word may have begun all the same: not again, where no attempt may be lost.
