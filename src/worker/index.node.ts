@@ -11,8 +11,15 @@ import { onStopSignal } from "./signals.js";
 import type { WorkerApi } from "./types.js";
 import { Worker as AnyWorker } from "./worker.js";
 
+/** Workers of this process without a name of their own: retries go to workers of other names. */
+let unnamed = 0;
+
 const nodeHost: Host = {
-  name: () => `${hostname()}:${process.pid}`.slice(-NAME_MAX_LENGTH),
+  name: () => {
+    unnamed += 1;
+    const which = unnamed === 1 ? "" : `:${unnamed}`;
+    return `${hostname()}:${process.pid}${which}`.slice(-NAME_MAX_LENGTH);
+  },
   onStopSignal,
   load: nodeLoad(),
 };

@@ -44,7 +44,7 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
   )[];
   /**
    * How people see this worker in `conveyor.workers` and in a job's status, 1 to 64 characters.
-   * @default the host's name and the process id
+   * @default the host's name and the process id, with a number for each further worker of the process
    */
   name?: string;
   /**

@@ -166,6 +166,12 @@ describe("options", () => {
   test("a worker without a name is called after its host and process", () => {
     expect(new Worker(options).name).toContain(String(process.pid));
   });
+
+  test("workers of one process without names have different ones: a retry goes to another name", () => {
+    const names = [1, 2, 3].map(() => new Worker(options).name);
+    expect(new Set(names).size).toBe(3);
+    expect(names.filter((name) => name.includes(`:${process.pid}`))).toEqual(names);
+  });
 });
 
 test("a worker that is stopped before it runs never connects", async () => {
