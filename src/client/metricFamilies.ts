@@ -37,6 +37,11 @@ export function familiesOf(
     });
   return [
     gauge("jobs", "Jobs that are there, by status; each counted up to 1000.", jobsOf(queues)),
+    gauge(
+      "jobs_retrying",
+      "Scheduled jobs that wait for another attempt after a failure, of the first 1000.",
+      each(({ gauge: { counts } }) => counts.scheduled.retrying ?? 0),
+    ),
     counter(
       "jobs_enqueued_total",
       "Jobs that came in.",

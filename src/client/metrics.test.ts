@@ -121,6 +121,7 @@ describe("metrics", () => {
     const families = parse(await response.text());
     expect(families.map(({ name, type }) => `${name} ${type}`)).toEqual([
       "conveyor_jobs GAUGE",
+      "conveyor_jobs_retrying GAUGE",
       "conveyor_jobs_enqueued_total COUNTER",
       "conveyor_jobs_finished_total COUNTER",
       "conveyor_job_wait_seconds HISTOGRAM",

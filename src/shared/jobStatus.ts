@@ -88,7 +88,8 @@ export const vCount = v.object({ count: v.number(), more: v.boolean() });
 export type Count = Infer<typeof vCount>;
 
 export const vCounts = v.object({
-  scheduled: vCount,
+  /** `retrying`: so many of the counted ones wait for another attempt after a failure. Absent is 0. */
+  scheduled: v.object({ ...vCount.fields, retrying: v.optional(v.number()) }),
   pending: vCount,
   running: vCount,
   succeeded: vCount,

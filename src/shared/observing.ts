@@ -48,6 +48,8 @@ export const vListFilter = v.object({
   name: v.optional(v.string()),
   /** The name of the worker that has it, or had it last. */
   worker: v.optional(v.string()),
+  /** Only jobs that wait for another attempt after a failure: `scheduled` ones, with `failures`. */
+  retrying: v.optional(v.boolean()),
 });
 export type ListFilter = Infer<typeof vListFilter>;
 

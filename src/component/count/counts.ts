@@ -13,6 +13,7 @@ import {
   type Counts,
   type Status,
 } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
 import { takeWithin } from "../rows/rowBytes.js";
 
@@ -47,7 +48,7 @@ export async function countEach<S extends Status>(
     const share = left / (statuses.length - i);
     const { rows, bytes, isCut } = await takeWithin(inStatus(db, queue, status), limit + 1, share);
     left -= bytes;
-    counts[status] = { count: Math.min(rows.length, limit), more: isCut || rows.length > limit };
+    counts[status] = counted(rows, limit, isCut);
   }
   return counts;
 }
@@ -60,7 +61,21 @@ export async function countQuickly(
   limit: number = GAUGE_QUICK,
 ): Promise<Count> {
   const rows = await inStatus(db, queue, status).take(limit + 1);
-  return { count: Math.min(rows.length, limit), more: rows.length > limit };
+  return counted(rows, limit);
+}
+
+/** A scheduled job that has failed waits for another attempt: no other status has such jobs to count. */
+function counted(rows: readonly Doc<"jobs">[], limit: number, isCut = false): Counts["scheduled"] {
+  const retrying = rows.slice(0, limit).filter(isRetrying).length;
+  return {
+    ...{ count: Math.min(rows.length, limit), more: isCut || rows.length > limit },
+    ...(retrying === 0 ? {} : { retrying }),
+  };
+}
+
+/** Whether it waits for another attempt after a failure. */
+export function isRetrying({ status, failures = 0 }: Doc<"jobs">): boolean {
+  return status === "scheduled" && failures > 0;
 }
 
 function inStatus(db: DatabaseReader, queue: string, status: Status) {

@@ -194,6 +194,31 @@ describe("filters", () => {
     expect(await filtered({ worker: "three" })).toBe(0);
   });
 
+  test("by a wait for a retry name the jobs that have failed and are due again later, and no job that is only due later", async () => {
+    const retry = { maxAttempts: 3, initialBackoffMs: 60_000, base: 1, maxBackoffMs: 60_000 };
+    const world = await newWorld({ retry });
+    const [first, second] = await world.enqueueBatch([1, 2, 3]);
+    await world.enqueue(4, { runAfter: 60_000 });
+    const worker = world.worker("a");
+    const jobs = await worker.claim(2);
+    await worker.complete(jobs.map((job) => failed(job)));
+    const listed = async (filter: ListFilter) => {
+      const paginationOpts = { numItems: 10, cursor: null };
+      const { page } = await world.t.query(api.observe.list, {
+        ...{ queue: "tiles", filter, paginationOpts },
+      });
+      return page.map(({ id }) => id).sort();
+    };
+    expect(await listed({ retrying: true })).toEqual([first, second].sort());
+    expect(await listed({ status: "scheduled", retrying: true })).toEqual([first, second].sort());
+    expect(await listed({ status: "pending", retrying: true })).toEqual([]);
+    const { scheduled, pending } = await world.t.query(api.lib.counts, { queue: "tiles" });
+    expect(scheduled).toEqual({ count: 3, more: false, retrying: 2 });
+    expect(pending).toEqual({ count: 1, more: false });
+    const { counts } = await world.t.query(api.observe.gauge, { queue: "tiles" });
+    expect(counts.scheduled).toEqual({ count: 3, more: false, retrying: 2 });
+  });
+
   test("read a bounded number of rows per page, and the next page begins behind the rows passed over", async () => {
     const world = await newWorld();
     await world.enqueueBatch(Array.from({ length: 40 }, () => ({})));

@@ -24,6 +24,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
+import { isRetrying } from "../count/counts.js";
 import { listedOf } from "./listed.js";
 import { markedBy } from "../index/listIndex.js";
 import { findQueue } from "../rows/queues.js";
@@ -51,7 +52,7 @@ export async function list(
   const mark = markedBy(queue.config.listBy, filter);
   const streams =
     mark === null
-      ? await sectionsOf(ctx.db, queue, filter.status, order)
+      ? await sectionsOf(ctx.db, queue, statusOf(filter), order)
       : [markedSection(ctx.db, name, mark, order)];
   return await pageOf(
     streams.map((section) => narrowed(section, filter)),
@@ -59,15 +60,22 @@ export async function list(
   );
 }
 
+/** Jobs that wait for a retry are scheduled: no other part of the list has any. */
+function statusOf({ status, retrying }: ListFilter): ListFilter["status"] {
+  return retrying === true && status === undefined ? "scheduled" : status;
+}
+
 function narrowed(section: Section<Doc<"jobs">>, filter: ListFilter): Section<Doc<"jobs">> {
-  const { status, tag, group, name, worker } = filter;
-  if ([status, tag, group, name, worker].every((wanted) => wanted === undefined)) return section;
+  const { status, tag, group, name, worker, retrying = false } = filter;
+  const wanted = [status, tag, group, name, worker];
+  if (!retrying && wanted.every((one) => one === undefined)) return section;
   const isMeant = (job: Doc<"jobs">) =>
     (status === undefined || job.status === status) &&
     (tag === undefined || job.tags?.includes(tag) === true) &&
     (group === undefined || job.group === group) &&
     (name === undefined || job.name === name) &&
-    (worker === undefined || job.worker === worker);
+    (worker === undefined || job.worker === worker) &&
+    (!retrying || isRetrying(job));
   return { ...section, stream: section.stream.filterWith(async (job) => isMeant(job)) };
 }
 

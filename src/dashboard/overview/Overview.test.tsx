@@ -42,6 +42,15 @@ test("counts that were cut say so, and lead to the jobs they count", async () =>
   expect(link.getAttribute("href")).toBe("#/queues/tiles?status=timedOut");
 });
 
+test("scheduled jobs that wait for a retry are counted beside the scheduled ones", async () => {
+  const { gauge, ...rest } = queueOf("tiles");
+  const counts = countsOf({ scheduled: 12 });
+  const scheduled = { ...counts.scheduled, retrying: 3 };
+  shows({ ...rest, gauge: { ...gauge, counts: { ...counts, scheduled } } });
+  const link = await screen.findByRole("link", { name: /Scheduled/ });
+  expect(link.textContent).toBe("12 Scheduled3 backing off");
+});
+
 test("a sparkline has its data in words", async () => {
   shows(queueOf("tiles"));
   expect(

@@ -4,7 +4,7 @@ import { useLabels } from "../frame/context.js";
 import { Icon } from "../parts/Icon.js";
 import { Link } from "../parts/Link.js";
 import { queuePlace, type QueueLook } from "../places.js";
-import { countOf } from "../words.js";
+import { countOf, numeral } from "../words.js";
 
 export function StateCounts({
   queue,
@@ -19,6 +19,7 @@ export function StateCounts({
   current?: Status | "any" | "none";
 }) {
   const { jobs, statuses } = useLabels();
+  const { retrying = 0 } = counts.scheduled;
   const { status: _any, ...narrowed } = look?.filter ?? {};
   return (
     <ul className="cv-counts">
@@ -45,6 +46,11 @@ export function StateCounts({
               <Icon name={status} />
               {statuses[status]}
             </span>
+            {status === "scheduled" && retrying > 0 && (
+              <span className="cv-count-note">
+                {numeral(retrying)} {jobs.backingOff}
+              </span>
+            )}
           </Link>
         </li>
       ))}
