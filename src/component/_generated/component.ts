@@ -570,7 +570,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { queue: string; limit?: number },
         {
-          scheduled: { count: number; more: boolean };
+          scheduled: { count: number; more: boolean; retrying?: number };
           pending: { count: number; more: boolean };
           running: { count: number; more: boolean };
           succeeded: { count: number; more: boolean };
@@ -2028,7 +2028,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           at: number;
           counts: {
-            scheduled: { count: number; more: boolean };
+            scheduled: { count: number; more: boolean; retrying?: number };
             pending: { count: number; more: boolean };
             running: { count: number; more: boolean };
             succeeded: { count: number; more: boolean };
@@ -2089,6 +2089,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             group?: string;
             name?: string;
             worker?: string;
+            retrying?: boolean;
           };
           order?: "next" | "newest";
           paginationOpts: {
@@ -2177,7 +2178,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           gauge: {
             at: number;
             counts: {
-              scheduled: { count: number; more: boolean };
+              scheduled: { count: number; more: boolean; retrying?: number };
               pending: { count: number; more: boolean };
               running: { count: number; more: boolean };
               succeeded: { count: number; more: boolean };
@@ -2340,7 +2341,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           gauge: {
             at: number;
             counts: {
-              scheduled: { count: number; more: boolean };
+              scheduled: { count: number; more: boolean; retrying?: number };
               pending: { count: number; more: boolean };
               running: { count: number; more: boolean };
               succeeded: { count: number; more: boolean };
