@@ -7,10 +7,13 @@ export default defineConfig({
     maxWorkers: 2,
     // They begin sooner than processes.
     pool: "threads",
+    isolate: false,
+    runner: "./vitest.runner.ts",
     environment: "edge-runtime",
     include: ["src/{component,client,shared,workpool}/**/*.test.ts"],
     server: { deps: { inline: ["convex-test"] } },
-    // Some tests of a thousand jobs take seconds where the machine is busy; none waits for the clock.
-    testTimeout: 60_000,
+    // Some tests of a thousand jobs take a minute where the machine is busy; none waits for the clock.
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
   },
 });

@@ -55,6 +55,8 @@ export default defineConfig({
         test: {
           name: "node",
           maxWorkers: BOTH_CORES,
+          isolate: false,
+          runner: "./vitest.runner.ts",
           environment: "node",
           include: [
             "src/{cli,lane,worker}/**/*.test.ts",
@@ -72,9 +74,12 @@ export default defineConfig({
         test: {
           name: "react",
           maxWorkers: BOTH_CORES,
+          isolate: false,
+          runner: "./vitest.runner.ts",
           environment: "jsdom",
           include: ["{src/react,src/dashboard,example/src}/**/*.test.{ts,tsx}"],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
