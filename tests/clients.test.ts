@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import * as limits from "../src/shared/limits.js";
+import { Rules } from "../clients/conformance/rules.js";
 import { COMPONENT_VERSION, WORKER_PROTOCOL } from "../src/shared/index.js";
 import { root } from "./support/paths.js";
 import { importsOf, repositoryFiles } from "./support/sources.js";
@@ -65,4 +66,35 @@ test("the Python package has the version of the npm package", () => {
     expect(/^(?:__)?version(?:__)? = "(.*)"$/m.exec(python(file))?.[1]).toBe(COMPONENT_VERSION);
   }
   expect(python("convex_conveyor/http.py")).toContain(`"conveyor-python-${COMPONENT_VERSION}"`);
+});
+
+test("the conformance script names each rule that a message breaks", () => {
+  const rules = new Rules(1);
+  const [first, second] = [
+    { id: "a", attempt: 1 },
+    { id: "a", attempt: 2 },
+  ];
+  const held = { ...first, renewedAt: Date.now() - 5_000, job: { leaseMs: 1_000 } };
+  rules.leased(first);
+  rules.begun(first, undefined);
+  rules.checkLeases([held]);
+  rules.toldLost(first);
+  rules.checkOutcome({ ...first, queue: "q", outcome: { kind: "succeeded" } }, "q");
+  rules.leased(second);
+  rules.begun(second, { ...held, ...second });
+  rules.unanswered(1, { n: 1, max: 1 });
+  rules.checkRepeat(1, { n: 1, max: 2 });
+  rules.checkReport({ logs: [], output: [{ ...second, index: 1, text: "late" }] });
+  rules.checkGoodbye({ leaving: 3, last: 3, held: 1 });
+  expect([...rules.broken]).toEqual([
+    "the lease of a was not renewed within its 1000 ms",
+    "the result of a lost attempt is dropped; a#1 was sent",
+    "a handler has begun a#2 after its lease was over",
+    "two handlers of a ran at once",
+    "more than 1 handlers ran at once",
+    "call 1 had no answer, and its repeat has other arguments",
+    "part a#2 has no gaps: 1 came before 0",
+    "a goodbye's number is above all calls, 3; it had 3",
+    "a goodbye comes when no lease is held",
+  ]);
 });

@@ -6,7 +6,8 @@ import { checkWorker } from "./workerChecks.js";
 
 const HELP = `Checks the protocol of Conveyor's workers.
 
-  main.ts worker -- COMMAND ...    plays a deployment for the worker that COMMAND starts
+  main.ts worker [--without-reports] -- COMMAND ...
+                                   plays a deployment for the worker that COMMAND starts
   main.ts server [options]         plays a worker for a deployment
 
 Options of server:
@@ -23,12 +24,19 @@ docs/reference/protocol.md has the protocol, clients/conformance/README.md the w
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([part, ...rest]: string[]): Promise<number> {
-  if (part === "worker" && rest[0] === "--" && rest[1] !== undefined) {
-    return print(await checkWorker({ command: rest[1], args: rest.slice(2) }));
+  const [before, [command, ...args]] = splitAt(rest, "--");
+  if (part === "worker" && command !== undefined) {
+    const hasReports = !before.includes("--without-reports");
+    return print(await checkWorker({ command, args, hasReports }));
   }
   if (part === "server") return print(await checkServer(serverOptions(rest)));
   console.log(HELP);
   return part === "--help" ? 0 : 1;
+}
+
+function splitAt(all: string[], mark: string): [string[], string[]] {
+  const at = all.indexOf(mark);
+  return at < 0 ? [all, []] : [all.slice(0, at), all.slice(at + 1)];
 }
 
 function serverOptions(args: string[]) {

@@ -44,8 +44,8 @@ export class ScriptedServer {
   readonly messages: Message[] = [];
   readonly recorded: (Lease & { outcome: Json })[] = [];
   readonly reported: Json[] = [];
-  /** Jobs to be given when all before them are recorded. */
-  last: ScriptedJob[] = [];
+  /** Jobs to be given when all before them are recorded, each group in the reply to the last outcome before it. */
+  later: ScriptedJob[][] = [];
   left = false;
   private readonly server: Server;
   private readonly held = new Map<string, Held>();
@@ -83,6 +83,11 @@ export class ScriptedServer {
 
   made(call: string): Json[] {
     return this.messages.filter((one) => one.call === call).map(({ args }) => args);
+  }
+
+  /** Whether the job was ever claimed. */
+  hasLeased(id: string): boolean {
+    return this.attempts.has(id);
   }
 
   outcomeOf(id: string): Json {
@@ -143,7 +148,11 @@ export class ScriptedServer {
     });
     this.open = { n, args };
     const trouble = call === "complete" ? this.troubleOf(args) : undefined;
-    if (trouble === "refused") return failed("The callback threw.");
+    if (trouble === "refused") {
+      // The next call has this number, with other contents.
+      this.rules.answered(n);
+      return failed("The callback threw.");
+    }
     if (trouble === "unavailable") return this.unanswered({ kind: "unavailable" }, args);
     this.rules.checkRepeat(n, args);
     if (n > this.n) {
@@ -200,7 +209,7 @@ export class ScriptedServer {
   private complete({ finished, held = [], claim }: Json): Json {
     const answers = (finished as Json[]).map((one) => this.record(one));
     if (this.waiting.length === 0 && this.held.size === 0)
-      this.waiting.push(...this.last.splice(0));
+      this.waiting.push(...(this.later.shift() ?? []));
     const jobs = claim === undefined ? [] : this.claim(claim).jobs;
     return { answers, jobs, held: this.beat({ leases: held }) };
   }
@@ -240,19 +249,20 @@ export class ScriptedServer {
   private report({ updates = [], logs = [], output = [] }: Json): Answer {
     const all: Json[] = [...updates, ...logs, ...output];
     this.rules.checkReport({ logs, output });
-    this.reported.push({ updates, logs, output });
     const script = this.scripts.get(all[0]?.id);
     if ((script?.reportsLost ?? 0) > 0) {
       script!.reportsLost! -= 1;
       return { kind: "lost" };
     }
+    const isHeld = (one: Lease) => this.held.has(keyOf(one));
+    this.reported.push({ logs: logs.filter(isHeld), output: output.filter(isHeld) });
     const leases = [
       ...new Map(all.map(({ id, attempt }) => [keyOf({ id, attempt }), { id, attempt }])).values(),
     ];
     const answers = leases.map((lease) => {
       const last = output.filter((one: Json) => one.id === lease.id).at(-1);
       const next = last === undefined ? {} : { nextIndex: last.index + 1 };
-      return { ...lease, answer: this.held.has(keyOf(lease)) ? "ok" : "leaseLost", ...next };
+      return { ...lease, answer: isHeld(lease) ? "ok" : "leaseLost", ...next };
     });
     return success({ answers });
   }
