@@ -11,6 +11,10 @@ const burst: Case = {
   ...{ parallelism: 50, tries: [8, 25], load: { inOne: 1_000 }, work: { kind: "act", ms: 100 } },
 };
 const storm: Case = { ...burst, name: "1,000 callers", of: PUSH, load: { atOnce: 1_000 } };
+const pairs: Case = {
+  ...{ ...storm, name: "1,000 callers × 2 jobs", queues: 1 },
+  load: { streams: [{ calls: { atOnce: 1_000 }, jobs: 2, ms: 100 }] },
+};
 /** In milliseconds, of five each read. */
 const slow = (ms: number): Case => ({ ...storm, name: `1,000 callers of ${ms} ms`, reads: ms / 5 });
 
@@ -21,6 +25,7 @@ export const bursts: Scenario = {
     burst,
     { ...burst, name: "1,000 in one mutation, S256", class: "s256" },
     storm,
+    pairs,
     slow(60),
     slow(300),
   ],
