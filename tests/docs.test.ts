@@ -278,12 +278,6 @@ describe("src/component/README.md", () => {
     // `timeOut` counts a reset or a failure, as the case may be.
     expect(sorted(drawn)).toEqual(sorted(edges));
   });
-
-  test("has a row for every mutation: its reads, writes and conflicts", () => {
-    const rows = tableRows("src/component/README.md").filter((cells) => cells.length === 5);
-    const named = rows.flatMap(([of = ""]) => [...of.matchAll(/`([\w:/]+)`/g)].map(([, n]) => n!));
-    expect([...named].sort()).toEqual(mutations().sort());
-  });
 });
 
 test("docs/internals/architecture.md draws the main loop as its table is", () => {
@@ -308,18 +302,3 @@ test("docs/internals/architecture.md has a step for every file of the component"
     .map((file) => path.basename(file));
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
-
-/** Every mutation of the component: the public surface by name, the rest with their file. */
-function mutations(): string[] {
-  const folder = path.join(root, "src/component");
-  return componentModules().flatMap((file) => {
-    const code = readFileSync(path.join(folder, file), "utf8");
-    const names = [
-      ...code.matchAll(
-        /^export const (\w+) = (?:(?:internalM|m)utation|define(?:Segment)?Loop)\(/gm,
-      ),
-    ];
-    const isPublic = ["lib.ts", "operate.ts"].includes(file);
-    return names.map(([, name]) => (isPublic ? name! : `${file.slice(0, -3)}:${name}`));
-  });
-}

@@ -72,6 +72,7 @@ export function inlineAction(
           look: (args) => ctx.runQuery(lib.processLook, args),
           ask: (args) => ctx.runMutation(lib.processAsk, args),
           close: (args) => ctx.runMutation(lib.processClose, args),
+          tend: () => ctx.runMutation(lib.tend, { queues: [] }),
           rouse: (from) => ctx.runMutation(lib.processRouse, { from }),
         },
         start,

@@ -146,11 +146,22 @@ export function workerFunctions<
     }),
 
     heartbeat: mutationGeneric({
-      args: { ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
-      handler: async (ctx, args) => {
+      args: {
+        ...{ ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
+        tend: v.optional(v.array(v.string())),
+      },
+      handler: async (ctx, { tend, ...args }) => {
         const { sessionKey, leases } = args;
-        await ask(ctx, args.token, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
-        return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
+        const scope = tend === undefined ? args.token : await know(ctx, args.token);
+        await ask(ctx, scope, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
+        if (tend === undefined)
+          return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
+        await findAll(ctx, { token: args.token, queues: tend });
+        // No beat: it writes no session's row, and a copy that comes late revives none.
+        const tended = await callComponent(() =>
+          ctx.runMutation(component.lib.tend, { queues: tend }),
+        );
+        return { answers: [], ...tended };
       },
     }),
 

@@ -175,11 +175,14 @@ export interface WorkerFunctions<
     CompleteArgs,
     Promise<CompleteReply<Queues, Continues> & { refused?: RefusedResult[] }>
   >;
-  /** Renews the session's leases, or ends a session that has none and is `leaving`; says which of these it still has. */
+  /**
+   * Renews the session's leases, or ends a session that has none and is `leaving`; says which of these it still has.
+   * `isLate` in any answer: a sweep is late. One call with `tend`, the worker's queues, then does its work, and is no beat.
+   */
   heartbeat: RegisteredMutation<
     "public",
-    SessionArgs & { leases: Lease[]; leaving?: number },
-    Promise<{ answers: Answer[] }>
+    SessionArgs & { leases: Lease[]; leaving?: number; tend?: string[] },
+    Promise<{ answers: Answer[]; isLate?: boolean }>
   >;
   /** Says of running jobs how far they are, and brings their log entries and output; each lease has its own answer. */
   report: RegisteredMutation<"public", ReportArgs, Promise<{ answers: ReportAnswer[] }>>;

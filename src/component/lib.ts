@@ -59,6 +59,8 @@ import * as peekStep from "./claim/peek.js";
 import * as statusStep from "./views/status.js";
 import * as takeBackStep from "./attempts/takeBack.js";
 import * as tokensStep from "./rows/tokens.js";
+import * as tendStep from "./tend/tend.js";
+import { vTended } from "./tend/tend.js";
 import * as watchdogStep from "./tend/watchdog.js";
 import * as workersStep from "./views/workers.js";
 
@@ -168,6 +170,7 @@ const sessionKey = { token: v.string(), sessionKey: v.string() };
 const claimed = {
   ...{ jobs: v.array(vClaimedJob), session: v.string() },
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
+  isLate: v.optional(v.boolean()),
 };
 const claimRequest = {
   queues: v.array(vQueueDeclaration),
@@ -280,8 +283,18 @@ export const takeBack = mutation({
 /** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
   args: { ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
-  returns: v.object({ answers: v.array(vAnswer) }),
+  returns: v.object({ answers: v.array(vAnswer), isLate: v.optional(v.boolean()) }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
+});
+
+/**
+ * Does the work of a sweep that is late: ends leases that are over, and arms dead alarms again. A worker whose answer said
+ * `isLate` has it called, and once more where this answer says so. Where no sweep is late it checks these `queues`.
+ */
+export const tend = mutation({
+  args: { queues: v.array(v.string()) },
+  returns: vTended,
+  handler: (ctx, { queues }) => tendStep.tend(ctx, queues),
 });
 
 /**

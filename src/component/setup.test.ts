@@ -254,6 +254,8 @@ export class World {
 export class Worker {
   n = 0;
   cursor: string | undefined;
+  /** What its last answer said. */
+  isLate = false;
 
   constructor(
     readonly world: World,
@@ -274,6 +276,7 @@ export class Worker {
       ...conditions,
     });
     this.cursor = claimed.cursor;
+    this.isLate = claimed.isLate === true;
     return claimed.jobs;
   }
 
@@ -294,8 +297,16 @@ export class Worker {
 
   async heartbeat(leases: { id: string; attempt: number }[]): Promise<string[]> {
     const args = { token: this.token, sessionKey: this.sessionKey, leases: leases.map(leaseOf) };
-    const { answers } = await this.world.t.mutation(api.lib.heartbeat, args);
+    const { answers, isLate } = await this.world.t.mutation(api.lib.heartbeat, args);
+    this.isLate = isLate === true;
     return answers.map((answer) => answer.answer);
+  }
+
+  /** As a worker does whose last answer said that work is late. */
+  async tend(): Promise<void> {
+    const queues = [this.world.queue.name];
+    while (this.isLate)
+      this.isLate = (await this.world.t.mutation(api.lib.tend, { queues })).isLate;
   }
 
   async progress(updates: ProgressUpdate[]): Promise<string[]> {

@@ -52,6 +52,7 @@ export const ALONE: Omit<ProcessCalls, "step" | "apart" | "run"> = {
   look: ({ upTo }) => Promise.resolve({ lanes: [], upTo, areWaiting: false }),
   ask: () => Promise.resolve(0),
   close: () => Promise.resolve({ isClosed: true }),
+  tend: () => Promise.resolve({ isLate: false }),
   rouse: () => Promise.resolve(null),
 };
 
@@ -74,7 +75,11 @@ export class FakeProcess {
   readonly clock = new FakeClock();
   readonly steps: Said[] = [];
   /** Calls other than steps, each with its time. */
-  readonly asked: { at: number; call: "look" | "ask" | "close" | "rouse"; args: unknown }[] = [];
+  readonly asked: {
+    at: number;
+    call: "look" | "ask" | "close" | "tend" | "rouse";
+    args: unknown;
+  }[] = [];
   /** Jobs that run, in the order in which they began. */
   readonly running: string[] = [];
   isOver = false;
@@ -87,6 +92,8 @@ export class FakeProcess {
   });
   ask: (args: { any: number; few: number }) => number = () => 0;
   look: (upTo: bigint) => HandedOver = (upTo) => ({ lanes: [], upTo, areWaiting: false });
+  /** How many calls of `tend` find something to do. */
+  tends = 0;
   close: () => { isClosed: boolean; handedOver?: HandedOver } = () => ({ isClosed: true });
 
   async start(start: ProcessStart, isInline = false): Promise<void> {
@@ -101,12 +108,12 @@ export class FakeProcess {
     await this.clock.advance(25);
   }
 
-  countOf(call: "look" | "ask" | "close" | "rouse"): number {
+  countOf(call: "look" | "ask" | "close" | "tend" | "rouse"): number {
     return this.asked.filter((one) => one.call === call).length;
   }
 
   private calls(): ProcessCalls {
-    const note = (call: "look" | "ask" | "close" | "rouse", args: unknown) =>
+    const note = (call: "look" | "ask" | "close" | "tend" | "rouse", args: unknown) =>
       void this.asked.push({ at: this.clock.now(), call, args });
     return {
       step: async (args) => {
@@ -129,6 +136,10 @@ export class FakeProcess {
       ask: async (args) => {
         note("ask", args);
         return await Promise.resolve(this.ask(args));
+      },
+      tend: async () => {
+        note("tend", null);
+        return await Promise.resolve({ isLate: (this.tends -= 1) > 0 });
       },
       close: async (args) => {
         note("close", args);

@@ -330,3 +330,31 @@ test("a process in an action of the app says until when it takes jobs, which end
   expect(openUntil).toBe(said.openedAt + INLINE_OPEN_MS);
   expect(endsAt).toBeGreaterThan(openUntil!);
 });
+
+describe("late work", () => {
+  const late = (fake: FakeProcess) => (args: Parameters<FakeProcess["step"]>[0]) => ({
+    ...{ ...nothing, answers: heardOf(args), lookAfterMs: 100, isOver: false },
+    isLate: fake.countOf("tend") === 0,
+  });
+
+  test("is tended by the process of a lane whose answer says so, until no more is left", async () => {
+    const fake = new FakeProcess();
+    fake.tends = 3;
+    fake.step = late(fake);
+    await fake.start(processOf([start(job("a"), job("b"))]));
+    await fake.end("a");
+    await fake.clock.advance(300);
+    expect(fake.steps.length).toBeGreaterThan(2);
+    expect(fake.countOf("tend")).toBe(3);
+  });
+
+  test("is tended by one call at a time, and by so many in a row at most", async () => {
+    const fake = new FakeProcess();
+    fake.tends = Infinity;
+    fake.step = (args) => ({ ...late(fake)(args), isLate: fake.steps.length === 1 });
+    await fake.start(processOf([start(job("a"), job("b"))]));
+    await fake.end("a");
+    await fake.clock.advance(300);
+    expect(fake.countOf("tend")).toBe(16);
+  });
+});

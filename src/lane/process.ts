@@ -37,6 +37,8 @@ export interface ProcessCalls extends Lane {
   ask(args: Named & { share?: number; any: number; few: number }): Promise<number>;
   /** Ends it, unless lanes were handed to it. */
   close(args: Named): Promise<{ isClosed: boolean; handedOver?: HandedOver }>;
+  /** Does the work of a sweep that is late. `isLate`: there is more. */
+  tend(): Promise<{ isLate: boolean }>;
   /** Has queues woken that wait, and gives places back. */
   rouse(from: Named & { givenBack: number }): Promise<unknown>;
 }
@@ -76,6 +78,7 @@ class Process implements Host {
   /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: several would conflict. */
   private isHearing = false;
   private isStepAsking = false;
+  private isTending = false;
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
   private isClosing = false;
@@ -173,8 +176,9 @@ class Process implements Host {
     this.offered -= places;
     if (heardUpTo !== undefined) this.isHearing = false;
     if (isFull) this.isStepAsking = false;
-    const { given = 0, isClosed = false, handedOver } = reply ?? {};
+    const { given = 0, isClosed = false, handedOver, isLate = false } = reply ?? {};
     this.add(given);
+    if (isLate) void this.tend();
     this.isClosed ||= isClosed;
     if (handedOver !== undefined) this.hear(handedOver);
     this.isClosing = false;
@@ -251,6 +255,19 @@ class Process implements Host {
     this.beginWaiting();
   }
 
+  /** A sweep is late, a lane has heard: its work is done here. The next answer says so again if this fails. */
+  private async tend(): Promise<void> {
+    if (this.isTending) return;
+    this.isTending = true;
+    try {
+      for (let calls = 0; calls < TENDS_MAX; calls += 1)
+        if (!(await this.calls.tend()).isLate) break;
+    } catch {
+      // Another conflicting call has done it, or does it.
+    }
+    this.isTending = false;
+  }
+
   // --- Received lanes ----------------------------------------------------------------------------
 
   private hear({ lanes, upTo, areWaiting, arePlaces = false }: HandedOver): void {
@@ -324,6 +341,8 @@ class Process implements Host {
   }
 }
 
+/** So often at most it tends in a row. */
+const TENDS_MAX = 16;
 /** So often a process says that it has ended, and so long after a call that was refused. */
 const CLOSE_TRIES = 5;
 const CLOSE_AGAIN_MS = 1_000;

@@ -121,5 +121,7 @@ export const vLaneReply = v.object({
   /** Its process has ended with it. */
   isClosed: v.optional(v.boolean()),
   handedOver: v.optional(vHandedOver),
+  /** A sweep is late: its process has the work tended. */
+  isLate: v.optional(v.boolean()),
 });
 export type LaneReply = Infer<typeof vLaneReply>;

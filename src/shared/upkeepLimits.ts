@@ -134,10 +134,9 @@ export const OVERDUE_ALARMS_MAX = 16;
 
 /**
  * Ranges that one search for lost work reads, of all its queues together: less than half of a transaction's reads, and as many
- * as all places of forty queues with the default shards. The second: beside a claim's own reads.
+ * as all places of forty queues with the default shards.
  */
 export const WATCH_RANGES_MAX = 1_920;
-export const WATCH_RANGES_BESIDE_LOOK = 512;
 
 // --- Due work ------------------------------------------------------------------------------------
 
@@ -174,6 +173,11 @@ export const JANITOR_SLACK_MS = 100;
 export const JANITOR_TOLERANCE_MS = 250;
 /** A timer overdue by more counts as dead, and the transaction that finds it replaces it. */
 export const JANITOR_OVERDUE_MS = 5_000;
+/**
+ * A sweep that is so late is done by the next worker or lane that notices. Sooner than it counts as dead: a scheduler with a
+ * backlog starts it in the end, and until then no lost job would come back.
+ */
+export const TEND_LATE_MS = 2_000;
 /** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
 export const JANITOR_PERIOD_MS = 30_000;
 /**

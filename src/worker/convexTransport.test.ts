@@ -219,3 +219,33 @@ test("word that a job is canceled does not wait for a hasWork that takes its tim
   await vi.waitFor(() => expect(heard).toEqual([canceled]), 5_000);
   sockets.close();
 });
+
+test("a reply that says that work is late is followed by calls that tend it, until one says that no more is left", async () => {
+  const claimed = { jobs: [], cursor: "{}", session: "s1", isLate: true };
+  let tended = 0;
+  answer = (response, { path, args }) => {
+    const isTending = path === "worker:heartbeat" && args[0].tend !== undefined;
+    const value = isTending ? { answers: [], isLate: (tended += 1) < 3 } : claimed;
+    json(200, { status: "success", value, logLines: [] })(response);
+  };
+  await transport.claim(1, { max: 1 });
+  await vi.waitFor(() => expect(tended).toBe(3));
+  const calls = bodies.filter(({ path }) => path === "worker:heartbeat");
+  expect(calls.map(({ args }) => args[0])).toEqual(
+    Array.from({ length: 3 }, () => ({ token: "t", sessionKey: "s", leases: [], tend: ["tiles"] })),
+  );
+});
+
+test("a call that tends and fails is not repeated: the next reply says so again", async () => {
+  let tended = 0;
+  answer = (response, { path }) => {
+    if (path === "worker:heartbeat" && (tended += 1) === 1)
+      return json(500, { code: "Overloaded" })(response);
+    const value = { answers: [], jobs: [], cursor: "{}", session: "s1", isLate: tended === 0 };
+    json(200, { status: "success", value, logLines: [] })(response);
+  };
+  await transport.claim(1, { max: 1 });
+  await vi.waitFor(() => expect(tended).toBe(1));
+  await transport.claim(2, { max: 1 });
+  expect(tended).toBe(1);
+});

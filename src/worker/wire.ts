@@ -24,6 +24,9 @@ interface Watched {
   call: { kind: string; [argument: string]: unknown };
 }
 
+/** So often at most a worker tends in a row: each call ends the leases of a few sessions. */
+const TENDS_MAX = 16;
+
 /** The transport of the calls. */
 export interface Wire {
   query: (query: FunctionReference<"query">, args: Watched) => Promise<any>;
@@ -46,8 +49,23 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
   const offer = offerOf(connection);
   /** The session's row, as claims are answered: reports name it, so that they need not search for it. */
   let session: { session?: string } = {};
-  const noting = <Reply extends { session?: string }>(reply: Reply): Reply => {
+  let isTending = false;
+  /** Late work is tended beside the worker's calls. An answer that comes later says so again if this fails. */
+  const tend = async (): Promise<void> => {
+    if (isTending) return;
+    isTending = true;
+    const call = { ...caller, leases: [], tend: offer.queues };
+    try {
+      for (let calls = 0; calls < TENDS_MAX; calls += 1)
+        if ((await wire.beat(api.heartbeat, call)).isLate !== true) break;
+    } catch {
+      // A conflicting call has done it, or does it.
+    }
+    isTending = false;
+  };
+  const noting = <Reply extends { session?: string; isLate?: boolean }>(reply: Reply): Reply => {
     if (reply.session !== undefined) session = { session: reply.session };
+    if (reply.isLate === true) void tend();
     return reply;
   };
   return {
@@ -70,7 +88,7 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
     },
     heartbeat: async (leases, leaving) => {
       const last = leaving === undefined ? {} : { leaving };
-      return (await wire.beat(api.heartbeat, { ...caller, leases, ...last })).answers;
+      return noting(await wire.beat(api.heartbeat, { ...caller, leases, ...last })).answers;
     },
     report: async (said) =>
       (await wire.mutation(api.report, { ...caller, ...session, ...said })).answers,

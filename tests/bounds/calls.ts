@@ -105,6 +105,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
       query("lib:workers", { queue: queueName(999) }),
       query("lib:workers"),
     ],
+    "lib:tend": [mutation("lib:tend", { queues: PUSH.slice(0, 32).map(({ name }) => name) })],
     "lib:watch": [mutation("lib:watch")],
     "operate:createToken": [mutation("operate:createToken", { name: "new", queues: null })],
     "operate:revokeToken": [mutation("operate:revokeToken", { id: tokenId })],
@@ -322,6 +323,8 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     "tend/lostLeases:expireSession": [
       mutation("tend/lostLeases:expireSession", { session: full.session, now: now + 120_000 }),
     ],
+    "tend/tend:tendNow": [mutation("tend/tend:tendNow", { queues: [] })],
+    "tend/tend:findLate": [query("tend/tend:findLate", { now })],
     "tend/watchdog:findOverdue": [
       fn("tend/watchdog:findOverdue", { queues: PUSH.slice(0, 16).map(({ name }) => name) }),
     ],

@@ -84,6 +84,11 @@ export async function endsUntold(
   return { id: id!, worker };
 }
 
+/** A call for the work of a sweep that is late. */
+export function tends(): Call {
+  return mutation("lib:tend", { queues: [] });
+}
+
 /** A try of the callback that is owed. */
 export function triesOwed(line: Line): Call {
   const [owed] = line.rows("callbacks");

@@ -244,7 +244,7 @@ function checkLooks({ looks, stage: { commits } }: World): void {
 export async function checkEnd(world: World): Promise<void> {
   await world.call("", "app:mend");
   await atRest(world);
-  const collector = world.sessionKey("collector");
+  const collector = world.session("collector");
   // Longer than a claimer waits before it takes from foreign shards.
   await world.sleep(1_000);
   for (let tries = 0; tries < COLLECTOR_TRIES; tries += 1) {

@@ -22,7 +22,7 @@ test("a seed plays the same round again, commit for commit", async () => {
   const stage = new Stage(sound);
   const traces: string[][] = [];
   for (const seed of [0, 1, 2, 1]) {
-    await playRound(stage, "takeover by a claim and the janitor's sweep", seed, {});
+    await playRound(stage, "calls that tend and the janitor's sweep", seed, {});
     traces.push(stage.commits.map(({ commit: { ts, source } }) => `${ts} ${source}`));
   }
   stage.close();

@@ -15,17 +15,17 @@ export type Pair = (world: World) => Promise<void>;
 /** Nothing is leased when the sweep begins, and something when it ends. */
 const claimAndDisarm: Pair = async (world) => {
   await world.enqueue(2);
-  const first = world.sessionKey("first");
+  const first = world.session("first");
   await first.complete(await first.claimed());
   await world.untilSweep();
-  const second = world.sessionKey("second");
+  const second = world.session("second");
   await world.meet(() => second.claim());
   await world.sleep(SETTLED_MS);
 };
 
 const beatAndExpire: Pair = async (world) => {
   const [id] = await world.enqueue();
-  const worker = world.sessionKey("worker");
+  const worker = world.session("worker");
   const jobs = await worker.claimed();
   await world.untilSweep();
   let answer: string | undefined;
@@ -38,7 +38,7 @@ const beatAndExpire: Pair = async (world) => {
 
 const completeAndExpire: Pair = async (world) => {
   const [id] = await world.enqueue();
-  const worker = world.sessionKey("worker");
+  const worker = world.session("worker");
   const jobs = await worker.claimed();
   await world.untilSweep();
   let answer: string | undefined;
@@ -52,7 +52,7 @@ const completeAndExpire: Pair = async (world) => {
 /** The session has lost the job and gets it again, while its word about the lost attempt is still under way. */
 const lateWordAndClaim: Pair = async (world) => {
   await world.enqueue();
-  const worker = world.sessionKey("worker");
+  const worker = world.session("worker");
   const lost = await worker.claimed();
   await world.untilSweep();
   await world.sleep(SETTLED_MS);
@@ -70,7 +70,7 @@ const claimAndClaim: Pair = async (world) => {
   const taken: ClaimedJob[] = [];
   await world.meet(
     ...["a", "b", "c"].map((name) => async () => {
-      taken.push(...(await world.sessionKey(name).claim(2)));
+      taken.push(...(await world.session(name).claim(2)));
     }),
   );
   const ids = new Set(taken.map(({ id }) => id));
@@ -82,7 +82,7 @@ const claimAndCancel: Pair = async (world) => {
   let canceled = false;
   let claimed: ClaimedJob[] = [];
   await world.meet(
-    async () => (claimed = await world.sessionKey("worker").claim()),
+    async () => (claimed = await world.session("worker").claim()),
     async () => (canceled = await world.cancel(id!)),
   );
   must(!canceled || claimed.length === 0, "a canceled job was handed out");
@@ -90,13 +90,13 @@ const claimAndCancel: Pair = async (world) => {
 
 const retryAndRetry: Pair = async (world) => {
   const [id] = await world.enqueue();
-  const worker = world.sessionKey("worker");
+  const worker = world.session("worker");
   await worker.complete(await worker.claimed());
   const retried: boolean[] = [];
   await world.meet(
     async () => retried.push(await world.retry(id!)),
     async () => retried.push(await world.retry(id!)),
-    () => world.sessionKey("other").claim(),
+    () => world.session("other").claim(),
   );
   must(retried.filter((one) => one).length === 1, "both retried, or neither");
 };
@@ -104,7 +104,7 @@ const retryAndRetry: Pair = async (world) => {
 /** Two plans of one try, the try itself, and a retry of the job with the owed outcome. */
 const planAndAttempt: Pair = async (world) => {
   const [id] = await world.enqueue();
-  const worker = world.sessionKey("worker");
+  const worker = world.session("worker");
   const jobs = await worker.claimed();
   await world.call("", "app:fail");
   await worker.complete(jobs);
@@ -122,12 +122,12 @@ const planAndAttempt: Pair = async (world) => {
 /** At a sweep that publishes, so that its cursors, the claim's and the subscription's conflict with the enqueue. */
 const enqueueAndLook: Pair = async (world) => {
   await world.enqueue();
-  const busy = world.sessionKey("busy");
+  const busy = world.session("busy");
   const jobs = await busy.claimed();
   await world.sleep(3_000);
   await busy.beat(jobs);
   await world.untilSweep();
-  const idle = world.sessionKey("idle");
+  const idle = world.session("idle");
   await world.meet(
     () => world.enqueue(2),
     () => world.enqueue(),
@@ -139,14 +139,19 @@ const enqueueAndLook: Pair = async (world) => {
   await world.sleep(SETTLED_MS);
 };
 
-const takeoverAndSweep: Pair = async (world) => {
+const tendsAndSweep: Pair = async (world) => {
   const [id] = await world.enqueue();
-  const silent = world.sessionKey("silent");
+  const silent = world.session("silent");
   await silent.beat(await silent.claimed());
   await world.untilSweep();
-  const others = ["a", "b"].map((name) => world.sessionKey(name));
+  const others = ["a", "b"].map((name) => world.session(name));
   const taken: ClaimedJob[] = [];
-  await world.meet(...others.map((one) => async () => taken.push(...(await one.claim()))));
+  await world.meet(
+    ...others.map((one) => async () => {
+      await one.tend();
+      taken.push(...(await one.claim()));
+    }),
+  );
   await world.sleep(SETTLED_MS);
   must(taken.length <= 1, "a job was handed out twice");
   must((await jobOf(world, id!))["resets"] === 1, "a lost lease was not reset once");
@@ -158,7 +163,7 @@ const sweepAndSweep: Pair = async (world) => {
   world.queue = { ...world.queue, config: { ...world.queue.config, shards: 8 } };
   await world.enqueue(24);
   await world.sleep(SETTLED_MS);
-  const workers = ["a", "b", "c"].map((name) => world.sessionKey(name));
+  const workers = ["a", "b", "c"].map((name) => world.session(name));
   const beats: (() => Promise<unknown>)[] = [];
   let leased = 0;
   await Promise.all(
@@ -190,7 +195,7 @@ export const PAIRS = {
   "retry and retry": retryAndRetry,
   "callback: plan, try, and a retry of the job": planAndAttempt,
   "enqueue and calls that find nothing": enqueueAndLook,
-  "takeover by a claim and the janitor's sweep": takeoverAndSweep,
+  "calls that tend and the janitor's sweep": tendsAndSweep,
   "two sweeps of two timers": sweepAndSweep,
 } as const satisfies Record<string, Pair>;
 export type PairName = keyof typeof PAIRS;

@@ -33,7 +33,7 @@ const UNVALIDATED: readonly PairName[] = [
   "claim and cancel",
   "retry and retry",
   "callback: plan, try, and a retry of the job",
-  "takeover by a claim and the janitor's sweep",
+  "calls that tend and the janitor's sweep",
 ];
 
 test.each(UNVALIDATED)(

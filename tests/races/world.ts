@@ -104,7 +104,7 @@ export class World {
     this.looks.push({ hasWork: result.value === true, ts: result.ts, reads: result.reads });
   }
 
-  sessionKey(name: string): Session {
+  session(name: string): Session {
     return new Session(this, name);
   }
 
@@ -166,6 +166,10 @@ export class Session {
     const args = { ...this.#identity(), leases };
     const reply = await this.world.call(COMPONENT, "lib:heartbeat", args);
     return (reply as { answers: Answer[] }).answers.map(({ answer }) => answer);
+  }
+
+  async tend(): Promise<void> {
+    await this.world.call(COMPONENT, "lib:tend", { queues: [] });
   }
 
   #identity() {

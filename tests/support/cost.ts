@@ -32,7 +32,7 @@ export async function costOfJob(options: { jobs: number; batch: number }): Promi
   const { jobs, batch } = options;
   const app = await startVirtualApp({ seed: 1 });
   try {
-    const worker = app.sessionKey("worker");
+    const worker = app.session("worker");
     const backlog = async (size: number): Promise<JobCost> => {
       app.world.stats.reset();
       await workOff(app, worker, size, batch);
@@ -106,7 +106,7 @@ export async function idleHour(workers: number): Promise<Record<string, number>>
   const { world } = app;
   try {
     for (let i = 0; i < workers; i++) await app.worker(`waiting-${i}`, 2);
-    await workOff(app, app.sessionKey("worker"), 8, 1);
+    await workOff(app, app.session("worker"), 8, 1);
     await world.advance(UNTIL_COUNTED_MS);
     world.stats.reset();
     await world.advance(HOUR_MS);

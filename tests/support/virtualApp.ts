@@ -14,7 +14,7 @@ export interface VirtualApp {
   /** Of a worker that may serve every queue. */
   token: string;
   /** A session of the queue `races`, or another, spoken by hand over a client of its own. */
-  sessionKey: (name: string, queue?: "races" | "mixed") => Session;
+  session: (name: string, queue?: "races" | "mixed") => Session;
   /** The worker program of the test app: it serves `sums`. */
   worker: (name: string, concurrency: number) => Promise<Program>;
 }
@@ -31,7 +31,7 @@ export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp
   return {
     world,
     token,
-    sessionKey: (name, queue = "races") =>
+    session: (name, queue = "races") =>
       new Session(world.httpClient(name), token, name, queue, name),
     worker: (name, concurrency) =>
       world.program(path.join(APP, "worker.ts"), {

@@ -22,7 +22,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   const scoped = await token("tiles only", ["tiles"]);
   const revoked = await token("revoked", ["quiet"]);
   const sessions: ThenSession[] = [];
-  const sessionKey = (name: string, queue: string, { token } = fleet) => {
+  const begin = (name: string, queue: string, { token } = fleet) => {
     const begun = new ThenSession(world, { sessionKey: name, token, queue });
     sessions.push(begun);
     return begun;
@@ -31,7 +31,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
 
   // An outcome with a callback that has failed ten times, and one with the first of its ten tries behind it.
   await world.call("app:fail");
-  const unlucky = sessionKey("unlucky", "fragile");
+  const unlucky = begin("unlucky", "fragile");
   await enqueue("fragile", one(1));
   await unlucky.succeed(await unlucky.claimed(1), { n: 1, large: LARGE });
   await world.advance(UNTIL_DEAD_MS);
@@ -42,7 +42,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   // Two that lost their workers once too often, and know it or not; `maxResets` is 1.
   const [twice] = await enqueue("tiles", [{ n: 10, large: LARGE }]);
   for (const name of ["gone-1", "gone-2"]) {
-    const gone = sessionKey(name, "tiles");
+    const gone = begin(name, "tiles");
     await gone.beat(await gone.claimed(1));
     await world.advance(LEASE_OVER_MS);
   }
@@ -51,7 +51,7 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
     throw new Error(`Not timed out: ${JSON.stringify(timedOut)}`);
 
   // Every way to finish, large and small.
-  const worker = sessionKey("worker", "tiles", scoped);
+  const worker = begin("worker", "tiles", scoped);
   const payload = (n: number) => ({ n, ...(n % 2 === 0 ? {} : { large: LARGE }) });
   await enqueue(
     "tiles",
@@ -64,8 +64,8 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
   await worker.succeed(again, { large: LARGE });
 
   // Jobs without a callback.
-  const slow = sessionKey("slow", "quiet");
-  const stranded = sessionKey("stranded", "quiet", revoked);
+  const slow = begin("slow", "quiet");
+  const stranded = begin("stranded", "quiet", revoked);
   await enqueue(
     "quiet",
     [...Array(6).keys()].map((n) => ({ n: 30 + n, large: LARGE })),
@@ -82,15 +82,15 @@ export async function live(world: World, atLast: () => void): Promise<ThenSessio
     "tiles",
     [...Array(32).keys()].map((n) => payload(40 + n)),
   );
-  const lost = sessionKey("lost", "tiles");
+  const lost = begin("lost", "tiles");
   await lost.beat(await lost.claimed(1));
-  const deaf = sessionKey("deaf", "tiles");
+  const deaf = begin("deaf", "tiles");
   await deaf.claimed(1);
-  const vanishing = sessionKey("vanishing", "tiles");
+  const vanishing = begin("vanishing", "tiles");
   const mine = await vanishing.claimed(2);
-  const busy = sessionKey("busy", "tiles");
+  const busy = begin("busy", "tiles");
   const held = await busy.claimed(14);
-  const idle = sessionKey("idle", "tiles");
+  const idle = begin("idle", "tiles");
   const returned = await idle.claimed(1);
   for (let ms = 0; ms < LEASE_OVER_MS; ms += BEAT_MS) {
     await world.advance(BEAT_MS);

@@ -37,7 +37,7 @@ const list = async (filter: object, order: string, cursor: string | null = null)
 describe(`a queue of ${JOBS} jobs`, () => {
   beforeAll(async () => {
     app = await startVirtualApp({ seed: 1 });
-    const worker = app.sessionKey("worker");
+    const worker = app.session("worker");
     const batch = async (count: number) => {
       const payloads = Array.from({ length: count }, (_, n) => ({ n }));
       return (await app.world.call("races:enqueue", { queue: "races", payloads })) as string[];
@@ -137,7 +137,7 @@ describe("an open query while a queue does a hundred jobs per second", () => {
       paginationOpts: { numItems: 50, cursor: null },
     };
     const client = app.world.client("page");
-    const worker = app.sessionKey("worker");
+    const worker = app.session("worker");
     const shown: string[][] = [];
 
     const unwatch = client.onUpdate(api.races.list, args, () => {});

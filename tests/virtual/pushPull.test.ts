@@ -14,7 +14,7 @@ let app: VirtualApp;
 let worker: Session;
 beforeAll(async () => {
   app = await startVirtualApp({ seed: 1 });
-  worker = app.sessionKey("outside", "mixed");
+  worker = app.session("outside", "mixed");
 });
 afterAll(() => app.world.close());
 
@@ -132,7 +132,7 @@ test("when the last worker leaves, jobs left to it begin at once, and so do late
 
 test("and when another comes, jobs are left to it again", async () => {
   const { world } = app;
-  const other = app.sessionKey("another", "mixed");
+  const other = app.session("another", "mixed");
   await world.run(other.claim(1));
   await world.advance(2 * LEFT_MS);
   const [id] = await enqueue(1);
@@ -201,8 +201,8 @@ test.each([1, 2])(
   "100 jobs that come in 15 s and are taken by a worker in time cost no wake, and no conflict (seed %i)",
   { timeout: 200_000 },
   async (seed) => {
-    const { world, sessionKey } = await startVirtualApp({ seed, class: "s16" });
-    const [here, client] = [sessionKey("here", "mixed"), world.httpClient("app")];
+    const { world, session } = await startVirtualApp({ seed, class: "s16" });
+    const [here, client] = [session("here", "mixed"), world.httpClient("app")];
     await world.run(here.claim(1));
     world.stats.reset();
     const calls = Array.from({ length: 100 }, async (_, n) => {

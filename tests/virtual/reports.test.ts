@@ -50,10 +50,10 @@ test("over a network that loses and repeats calls, all that was written is there
 });
 
 test("a subscription to one job is recomputed when that job changes, and not for its worker's other calls", async () => {
-  const { world, sessionKey } = await startVirtualApp({ seed: 1 });
+  const { world, session } = await startVirtualApp({ seed: 1 });
   const payloads = [{ n: 1 }, { n: 2 }, { n: 3 }];
   await world.call("races:enqueue", { queue: "races", payloads });
-  const worker = sessionKey("worker");
+  const worker = session("worker");
   const { jobs } = await world.run(worker.claim(3));
   const [mine, other, third] = jobs.map(({ id, attempt }) => ({ id: id, attempt }));
   const page = world.client();

@@ -124,6 +124,7 @@ import type * as tend_janitor from "../tend/janitor.js";
 import type * as tend_lostLeases from "../tend/lostLeases.js";
 import type * as tend_revoked from "../tend/revoked.js";
 import type * as tend_sweepPlan from "../tend/sweepPlan.js";
+import type * as tend_tend from "../tend/tend.js";
 import type * as tend_watchdog from "../tend/watchdog.js";
 import type * as views_attempts from "../views/attempts.js";
 import type * as views_byKey from "../views/byKey.js";
@@ -267,6 +268,7 @@ const fullApi: ApiFromModules<{
   "tend/lostLeases": typeof tend_lostLeases;
   "tend/revoked": typeof tend_revoked;
   "tend/sweepPlan": typeof tend_sweepPlan;
+  "tend/tend": typeof tend_tend;
   "tend/watchdog": typeof tend_watchdog;
   "views/attempts": typeof views_attempts;
   "views/byKey": typeof views_byKey;

@@ -220,6 +220,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rank: number | null;
             queues: Array<string>;
           }>;
+          isLate?: boolean;
           cursor: string;
         },
         Name
@@ -439,6 +440,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             rank: number | null;
             queues: Array<string>;
           }>;
+          isLate?: boolean;
           cursor?: string;
         },
         Name
@@ -709,6 +711,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             attempt: number;
             answer: "ok" | "recorded" | "leaseLost" | "canceled";
           }>;
+          isLate?: boolean;
         },
         Name
       >;
@@ -1101,6 +1104,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             areWaiting: boolean;
             arePlaces?: boolean;
           };
+          isLate?: boolean;
         },
         Name
       >;
@@ -1960,6 +1964,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             answer: "ok" | "recorded" | "leaseLost" | "canceled";
           }>;
         },
+        Name
+      >;
+      tend: FunctionReference<
+        "mutation",
+        "internal",
+        { queues: Array<string> },
+        { isLate: boolean },
         Name
       >;
       watch: FunctionReference<"mutation", "internal", {}, null, Name>;

@@ -32,7 +32,7 @@ import {
   takeJobs,
   type Claimed,
   type ClaimRequest,
-  fleetIn,
+  repliedWith,
 } from "../claim/claim.js";
 import type { PlaceInFleet } from "../claim/fleet.js";
 import { answerBeat } from "./heartbeat.js";
@@ -50,6 +50,7 @@ export interface Completed {
   session: string;
   fleet?: PlaceInFleet;
   places?: Places;
+  isLate?: boolean;
   /** Of the leases that were named besides. */
   held?: Answer[];
 }
@@ -102,7 +103,13 @@ export async function complete(
   await watch(ctx, closed, claimed, now);
   const others = await beat(ctx, current, args.held);
   if (claimed === undefined) return { answers, jobs: [], ...others };
-  return { answers, jobs: claimed.jobs, cursor: claimed.cursor, ...fleetIn(claimed), ...others };
+  return {
+    answers,
+    jobs: claimed.jobs,
+    cursor: claimed.cursor,
+    ...repliedWith(claimed),
+    ...others,
+  };
 }
 
 /** Records the outcomes and runs the callbacks. `current`: the row of the session, as these have left it. */

@@ -2,10 +2,9 @@
  * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
  *
  * Reads for real: the token, the session's row, leases that it is asked to end. Snapshot reads: the janitor's timers;
- * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job is
- * read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
+ * of an idle session overdue work. Writes: the session's row. No job is read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
  * of a job that it holds, and a janitor that is ending its leases; a retry of either finds the other's write. Not with
- * a sweep that writes its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
+ * a sweep that writes its timer: a beat only postpones the end that the sweep is for, and where none comes says so.
  *
  * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues,
  * their roll-ups' alarms, and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to
@@ -31,15 +30,21 @@ import { lookServed } from "../index/outsideWorkers.js";
 import { findQueue } from "../rows/queues.js";
 import { ensureAllCounted } from "../count/rollUp.js";
 import { enterSession } from "../rows/tokenSessions.js";
-import { ensureSweep, forgottenAt, reviveJanitor } from "../loops/timers.js";
+import { aTimerBy, ensureSweep, forgottenAt, sweepAt } from "../loops/timers.js";
 import { scheduleWake } from "../edges/wakes.js";
 import { authorize } from "../rows/tokens.js";
-import { watchOver } from "../tend/watchdog.js";
+import { isAnyOverdue } from "../tend/watchdog.js";
+
+/** The answer to a beat. `isLate`: its worker has late work tended. */
+export interface Beat {
+  answers: Answer[];
+  isLate?: boolean;
+}
 
 export async function heartbeat(
   ctx: MutationCtx,
   args: { token: string; sessionKey: string; leases: Lease[]; leaving?: number },
-): Promise<{ answers: Answer[] }> {
+): Promise<Beat> {
   const now = Date.now();
   checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
@@ -50,11 +55,22 @@ export async function heartbeat(
   const asked =
     session.leases.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
   const renewed = await renew(ctx.db, session, args.leases, asked, now);
-  // A long job's beats may be the only calls there are, and so the only ones to notice that the janitor has died.
-  if (renewed.leases.length > 0) await reviveJanitor(ctx, renewed.expiresAt, now);
-  // An idle worker's beats, once per minute, may be the only calls to a queue with jobs that are all due later.
-  else await watchOver(ctx, session.queues, now);
-  return { answers: answerBeat(renewed.leases, args.leases, asked) };
+  const answers = answerBeat(renewed.leases, args.leases, asked);
+  return (await isLate(ctx, renewed, now)) ? { answers, isLate: true } : { answers };
+}
+
+/**
+ * Whether the worker is to have late work tended. A long job's beats may be the only calls there are, and so the only ones to
+ * notice that the janitor has died. An idle worker's, once per minute, may be the only calls to a queue with jobs that are
+ * all due later.
+ */
+async function isLate(
+  ctx: MutationCtx,
+  { leases, expiresAt, queues }: Session,
+  now: number,
+): Promise<boolean> {
+  if (leases.length > 0) return (await aTimerBy(ctx, sweepAt(expiresAt, now), now)) === null;
+  return await isAnyOverdue(ctx, queues, now);
 }
 
 /**

@@ -8,13 +8,11 @@ import { v, type Infer } from "convex/values";
 import {
   commitTimeOf,
   AVOID_MS,
-  LANE_SWEPT_MS,
   pendingOrder,
   vConditions,
   vPlaces,
-  WATCH_RANGES_BESIDE_LOOK,
 } from "../../shared/index.js";
-import type { Doc, Id } from "../_generated/dataModel.js";
+import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type PrivateCursor } from "../rows/cursors.js";
 import { isOutOfTime } from "../edges/deadlines.js";
@@ -31,7 +29,6 @@ import { bringsHandler } from "../rows/jobRules.js";
 import { mayGoOutside, offersOutside, takesAnyInside } from "../index/outsideWorkers.js";
 import { levelsOf, offerOf, type Offer } from "../rows/conditions.js";
 import { earlier, pickFrom, pickRest, Picks, type ScanResult, type Target } from "./picking.js";
-import { findUncounted } from "../count/rollUp.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
 import {
@@ -54,28 +51,14 @@ import {
 } from "./assignment.js";
 import { vKey } from "../rows/stored.js";
 import { watchedUntil } from "../rows/sessions.js";
-import { findTimers, serves, sweepAt } from "../loops/timers.js";
-import { lookForOverdue, NOTHING_OVERDUE, vOverdue } from "../tend/watchdog.js";
-
-/** Queues that a claim without picks checks for overdue work: its next claims check other queues. */
-const OVERDUE_QUEUES = 8;
-
-/** Expired sessions among which a claim picks one: they seldom expire together, and two claims should not conflict. */
-const EXPIRED_SEEN = 4;
+import { findDead } from "../loops/loop.js";
+import { findTimers, isTimeToTend, serves, sweepAt } from "../loops/timers.js";
 
 /** Of a claim that has not read them. */
 const NO_SESSIONS: Sessions = { live: [], expired: [] };
 
-/** So many of a fleet at a time repair overdue work: all idle claimers see the same. */
-export const REVIVERS = 4;
-
-/**
- * How far back a claim without picks searches for jobs that are due without an alarm, and how seldom it searches
- * farther: sweeps, idle beats and `watch` always do. At 100 delayed jobs per second the dead index entries of four
- * minutes are 24,000.
- */
-const STRAYS_BACK_MS = 30_000;
-const STRAYS_FAR_PART = 1 / 16;
+/** So many of a fleet at a time learn that work is late: all idle claimers see the same. */
+const TENDERS = 4;
 
 const vScan = v.object({
   queue: v.string(),
@@ -96,10 +79,6 @@ export const vLook = v.object({
   /** The search stopped: the picks are as many as the claim may take, or end. */
   isFull: v.boolean(),
   scans: v.array(vScan),
-  /** A session with expired leases, if any. */
-  expired: v.union(v.id("sessions"), v.null()),
-  /** Queues of that session with ended jobs that are not counted yet: no sweep checks there for its sake. */
-  uncounted: v.array(v.string()),
   /** A timer of the janitor's that comes in time for a lease of now, if any. */
   timer: v.union(v.id("timers"), v.null()),
   /** Queues with a fleet to be counted anew: too large to be read with a claim, and without this session. */
@@ -111,8 +90,8 @@ export const vLook = v.object({
    * read.
    */
   places: vPlaces,
-  /** Overdue work. Only a claim without picks searches for it: no repair hangs on a claim that has jobs to take. */
-  overdue: vOverdue,
+  /** A sweep is late, or another alarm: the claimer has the work tended. A claim that is full does not say so. */
+  isLate: v.boolean(),
   /** The commit up to which the search is complete; `null` where the platform cannot say. */
   snapshot: v.union(v.int64(), v.null()),
 });
@@ -178,9 +157,9 @@ export const chooseJobs = internalQuery({
     // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.
     const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
-    const [sessions, timer] = await Promise.all([
+    const [sessions, timers] = await Promise.all([
       seesOthers ? findSessions(ctx, now) : NO_SESSIONS,
-      aTimer(ctx, args),
+      findTimers(ctx.db),
     ]);
     const { live } = sessions;
     const picks = new Picks(max, offer.maxCost ?? Infinity);
@@ -232,36 +211,19 @@ export const chooseJobs = internalQuery({
       args.everywhere !== true ||
       picks.isFull ||
       (seen.length === open.length && (await restOf(seen, picks)));
-    const expired = picks.isFull ? null : await anExpiredSession(ctx, args, sessions, place.size);
-    // Lost jobs may be of a low priority: all other waiting jobs are taken first.
-    const isNext = expired !== null && (await restOf(seen, picks));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
       isFull: picks.isFull,
       scans: seen.flatMap(({ scanned }) => scanned.placeScans.filter(wasRead).map(scanOf)),
-      expired: isNext ? expired._id : null,
-      uncounted: isNext ? await findUncounted(ctx.db, expired.queues) : [],
-      timer,
+      timer: timers.find((one) => serves(one, sweepFor(args), now))?._id ?? null,
       miscounted,
       fleet: place,
       places: places.known(args.served ?? []),
-      overdue:
-        picks.rows.length > 0 || open.length === 0
-          ? NOTHING_OVERDUE
-          : await lookForOverdue(
-              ctx.db,
-              rotate(
-                open.map(({ name }) => name),
-                Math.random(),
-              ).slice(0, OVERDUE_QUEUES),
-              now,
-              {
-                since: Math.random() < STRAYS_FAR_PART ? 0 : now - STRAYS_BACK_MS,
-                ranges: WATCH_RANGES_BESIDE_LOOK,
-                // A wake that takes nothing would only be followed by the next.
-                isAwake: args.isLane === true,
-              },
-            ),
+      isLate:
+        !picks.isFull &&
+        Math.random() * place.size < TENDERS &&
+        (isTimeToTend(sessions.expired, timers, now) ||
+          (picks.rows.length === 0 && (await findDead(ctx.db, now)).length > 0)),
       snapshot: isWhole ? snapshotOf(ctx) : null,
     };
   },
@@ -344,46 +306,13 @@ function scanOf({ queue, order, shard, rows, end, isBehindDear }: PlaceScan): Sc
   return { queue, order, shard, rows: seen, end, isBehindDear };
 }
 
-/** Read in the snapshot, so that a claim depends on a timer only where there is one. */
-async function aTimer(
-  ctx: QueryCtx,
-  { queues, now, isLane, endsBy = Infinity }: LookArgs,
-): Promise<Id<"timers"> | null> {
+/** When a sweep must have come for a lease of this claim, or for the first attempt that the session runs already. */
+function sweepFor({ queues, now, isLane, endsBy = Infinity }: LookArgs): number {
   const endsAt =
     isLane === true
       ? watchedUntil([], now)
       : now + Math.min(...queues.map((queue) => queue.leaseMs));
-  const dueAt = sweepAt(Math.min(endsAt, endsBy), now);
-  const timer = (await findTimers(ctx.db)).find((one) => serves(one, dueAt, now));
-  return timer?._id ?? null;
-}
-
-/**
- * For a claim with room left, so that lost jobs come back even where no scheduled function runs. Where more sessions
- * are at work than were read, only a few of the fleet search for them: every call of the last minutes has left that
- * index a dead entry, which at 100 calls per second are 12,000.
- *
- * A lane past its watch time is left to the sweep, which comes for it at the same moment: as a rule the lane lives, and
- * the two would only conflict (11 conflicts among 242 jobs, a tenth of them of a minute, on class S256).
- */
-async function anExpiredSession(
-  ctx: QueryCtx,
-  { sessionKey, now }: LookArgs,
-  sessions: Sessions,
-  fleetSize: number,
-): Promise<Doc<"sessions"> | null> {
-  if (sessions.expired === null && Math.random() * fleetSize >= REVIVERS) return null;
-  const expired =
-    sessions.expired ??
-    (await ctx.db
-      .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", now))
-      .take(EXPIRED_SEEN));
-  const others = expired.filter(
-    ({ sessionKey: other, lane, expiresAt }) =>
-      other !== sessionKey && (lane === undefined || expiresAt < now - LANE_SWEPT_MS),
-  );
-  return others[Math.floor(Math.random() * others.length)] ?? null;
+  return sweepAt(Math.min(endsAt, endsBy), now);
 }
 
 function rotate<T>(list: readonly T[], random: number): T[] {

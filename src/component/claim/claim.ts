@@ -2,8 +2,7 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Snapshot reads: candidates, routes, live sessions, an expired session and the ended jobs of its queues,
- * cursors, timers; a claim without candidates also reads overdue work. Writes: the jobs taken, the session's row;
+ * janitor's. Snapshot reads: candidates, routes, sessions at work, cursors, timers. Writes: the jobs taken, the session's row;
  * inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
  * shards of its own), a cancel or pause of it, a pause of its queue, a sweep with a timer that the claim depends on.
  * Never with an enqueue or a completion.
@@ -26,18 +25,9 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import {
-  describe,
-  isFull,
-  newLeaseBatch,
-  take,
-  takeAgain,
-  takeSeen,
-  type LeaseBatch,
-} from "./leaseBatch.js";
-import { REVIVERS, type Look } from "./choose.js";
+import { describe, isFull, newLeaseBatch, take, takeSeen, type LeaseBatch } from "./leaseBatch.js";
+import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
-import { takeOver } from "../tend/lostLeases.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
 import {
   closeCall,
@@ -52,11 +42,9 @@ import { offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { declareQueue, type Queue } from "../rows/queues.js";
-import { ensureUpkeep } from "../count/rollUp.js";
 import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
-import { reviveOverdue } from "../tend/watchdog.js";
 import { nextCursor } from "./nextCursor.js";
 
 export interface ClaimRequest extends Conditions {
@@ -95,19 +83,24 @@ export interface Claimed {
   fleet?: PlaceInFleet;
   /** The same for each queue of which it is known. */
   places?: Places;
+  /** A sweep is late: the claimer has the work tended. */
+  isLate?: boolean;
 }
 
-export interface ClaimReply {
+export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate"> {
   jobs: ClaimedJob[];
   cursor: string;
   session: string;
-  fleet?: PlaceInFleet;
-  places?: Places;
 }
 
 /** The worker's part of it. */
-export function fleetIn({ fleet, places = [] }: Claimed): Pick<Claimed, "fleet" | "places"> {
+export function repliedWith({
+  fleet,
+  places = [],
+  isLate,
+}: Claimed): Pick<Claimed, "fleet" | "places" | "isLate"> {
   return {
+    ...(isLate === true ? { isLate } : {}),
     ...(fleet === undefined ? {} : { fleet }),
     ...(places.length === 0 ? {} : { places }),
   };
@@ -163,7 +156,7 @@ export async function claim(
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
-  return { jobs, cursor, session: session._id, ...fleetIn(taken) };
+  return { jobs, cursor, session: session._id, ...repliedWith(taken) };
 }
 
 /** Checks a claim's arguments, and returns the names of its queues. */
@@ -202,7 +195,7 @@ export async function leasedBefore(
 }
 
 /**
- * The claim itself: searches, takes for real, takes over lost jobs. Does not write the session's row.
+ * The claim itself: searches, and takes for real. Does not write the session's row.
  *
  * A paused queue is left out. Its row has been read for real, so a pause and a claim conflict, and one of them retries.
  */
@@ -312,12 +305,6 @@ export async function takeFrom(
   );
   const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
   for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, batch, id, seq, rows[i]);
-  if (!isFull(batch) && seen.expired !== null) {
-    // Its jobs lie in this transaction's own writes, which no snapshot shows: they are taken by their ids.
-    await takeAgain(ctx, batch, await takeOver(ctx, seen.expired, now));
-    for (const queue of seen.uncounted) await ensureUpkeep(ctx, queue, now);
-  }
-  if (Math.random() * seen.fleet.size < REVIVERS) await reviveOverdue(ctx, seen.overdue, now);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   return {
     leases: batch.leases,
@@ -327,6 +314,7 @@ export async function takeFrom(
     isTooLong: batch.isTooLong,
     cursor: nextCursor(known, seen.scans, batch),
     timer: seen.timer,
+    ...(seen.isLate ? { isLate: true } : {}),
     ...(seen.places.length === 0 ? {} : { places: seen.places }),
     ...(request.placed === true ? {} : { fleet: seen.fleet }),
     snapshot: hidesMore(seen, batch) ? null : seen.snapshot,

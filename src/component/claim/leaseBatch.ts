@@ -3,12 +3,7 @@
  * transaction that takes, cancels, pauses or moves it conflicts with this one, and one of the two retries.
  */
 import type { Value } from "convex/values";
-import {
-  CLAIM_MAX_BYTES,
-  LANE_WATCH_MS,
-  PRIORITY_DEFAULT,
-  type ClaimedJob,
-} from "../../shared/index.js";
+import { CLAIM_MAX_BYTES, LANE_WATCH_MS, type ClaimedJob } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withinDeadline } from "../edges/deadlines.js";
@@ -115,25 +110,6 @@ export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): P
       batch.dealtWith.add(job._id);
       return;
     case "leave":
-  }
-}
-
-/**
- * Takes jobs that have just been taken from a lost session, as far as they are for this claimer: higher priorities
- * first.
- */
-export async function takeAgain(
-  ctx: MutationCtx,
-  batch: LeaseBatch,
-  ids: readonly Id<"jobs">[],
-): Promise<void> {
-  const rows = await Promise.all(ids.map((id) => ctx.db.get("jobs", id)));
-  const jobs = rows.filter((job) => job !== null);
-  const priorityOf = (job: Job) => job.priority ?? PRIORITY_DEFAULT;
-  for (const job of jobs.sort((a, b) => priorityOf(b) - priorityOf(a))) {
-    if (isFull(batch)) return;
-    // One that is of another queue, or for another claimer, is pending again, and stays so.
-    await takeSeen(ctx, batch, job);
   }
 }
 

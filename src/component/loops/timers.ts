@@ -13,6 +13,7 @@ import {
   JANITOR_SLACK_MS,
   JANITOR_TOLERANCE_MS,
   RANGE_ROWS,
+  TEND_LATE_MS,
 } from "../../shared/index.js";
 import { v } from "convex/values";
 import { internal } from "../_generated/api.js";
@@ -54,6 +55,20 @@ export async function firstGone(db: DatabaseReader): Promise<Doc<"sessions"> | u
     .withIndex("state", (q) => q.eq("state", "gone"))
     .take(RANGE_ROWS);
   return first;
+}
+
+/**
+ * Whether leases should long have been ended: their sweep is late, or none comes. So long that two machines' clocks and a busy
+ * scheduler do not show it. `expired`: sessions with leases that are over, if they were read.
+ */
+export function isTimeToTend(
+  expired: readonly { expiresAt: number }[] | null,
+  timers: readonly { dueAt: number }[],
+  now: number,
+): boolean {
+  const isLate = (at: number) => at < now - TEND_LATE_MS;
+  if (timers.some(({ dueAt }) => isLate(dueAt))) return true;
+  return (expired ?? []).some(({ expiresAt }) => isLate(expiresAt + JANITOR_SLACK_MS));
 }
 
 /** Whether the timer sweeps by then. One that is overdue does not. */
@@ -118,7 +133,8 @@ export async function reviveJanitor(
   if (shown === null) await ensureJanitor(ctx, leaseEndsAt, now, null);
 }
 
-async function aTimerBy(
+/** The timer that sweeps by then, as a snapshot shows it. */
+export async function aTimerBy(
   ctx: MutationCtx,
   dueAt: number,
   now: number,

@@ -57,7 +57,7 @@ import { getQueue, type Queue } from "../rows/queues.js";
 import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./idleShutdown.js";
-import { ensureJanitor, reviveJanitor } from "../loops/timers.js";
+import { aTimerBy, ensureJanitor, sweepAt } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
 import { dropOver, dropUnheard } from "./undelivered.js";
@@ -273,7 +273,6 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   // A lane that takes a job depends on a sweep that notices its death; a lane that only goes on has one already.
   if (!isAwake) await comeToRest(ctx, lane, session, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
-  else await reviveJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: the lane has never received their claims.
   const missed = await leasedBefore(ctx, session, args.heard + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
@@ -285,7 +284,21 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     ...reply(answers, jobs, isShort ? lookAgain(next) : next),
     ...of,
     ...(given > 0 ? { given } : {}),
+    ...(isAwake && (await isLate(ctx, taken, closed, now)) ? { isLate: true } : {}),
   };
+}
+
+/** Whether the process is to have late work tended: a sweep is late, or none comes for this lane. */
+async function isLate(
+  ctx: MutationCtx,
+  { leases, timer, isLate }: Pick<Claimed, "leases" | "timer" | "isLate">,
+  { expiresAt }: Session,
+  now: number,
+): Promise<boolean> {
+  if (isLate === true) return true;
+  if (leases.length > 0) return false;
+  const seen = timer === undefined ? await aTimerBy(ctx, sweepAt(expiresAt, now), now) : timer;
+  return seen === null;
 }
 
 /** At once, where it goes on. */

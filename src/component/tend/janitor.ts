@@ -29,10 +29,17 @@ import type { MutationCtx } from "../_generated/server.js";
 import { ensureArrivals } from "../count/arrivals.js";
 import { replan } from "../edges/callbacks.js";
 import { publicBounds } from "../rows/cursors.js";
-import { takeOver } from "./lostLeases.js";
+import { endLeases } from "./lostLeases.js";
 import { forgetLane } from "../push/lanes.js";
 import { freeLost } from "../push/mainLoop.js";
-import { vIdleFrom, vTurn, type Found, type IdleFrom, type Lost } from "./sweepPlan.js";
+import {
+  vIdleFrom,
+  vTurn,
+  type Found,
+  type IdleFrom,
+  type Lost,
+  type LostTurn,
+} from "./sweepPlan.js";
 import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
 import { forgetSession } from "../rows/tokenSessions.js";
 import { defineLoop, type Next } from "../loops/loop.js";
@@ -45,27 +52,41 @@ const CLOCK_LAG_MS = 60_000;
 export const sweep = defineLoop({
   kind: "janitor",
   carried: { idleFrom: v.optional(vIdleFrom), after: v.optional(vTurn) },
-  run: async (ctx, timer, now, { idleFrom, after }) => {
-    const lost: Lost = await ctx.runQuery(
-      internal.tend.sweepPlan.findLostLeases,
-      { now, ...(after === undefined ? {} : { after }) },
-      { useStaleSnapshot: true },
-    );
-    // Of many sweeps that are due at once one does all that there is to do.
-    if (await isServed(ctx.db, timer, lost.timers, now, now)) return "gone";
-    for (const session of lost.expired) await takeOver(ctx, session, now);
-    for (const process of lost.processes) await freeLost(ctx, process);
-    if (lost.expired.length + lost.processes.length === 0)
-      return await tend(ctx, timer, lost, idleFrom, now);
-    // The look that follows is long, and the leases that were ended here are their workers', too, until this commits.
-    return lost.more
-      ? { at: now, carried: { after: lost.turn } }
-      : { at: now + JANITOR_SLACK_MS, carried: {} };
-  },
+  run: sweepOnce,
 });
 
+/** Where a sweep goes on that the last one has left. */
+interface From {
+  idleFrom?: IdleFrom;
+  after?: LostTurn;
+}
+
+/** One sweep, of the alarm's own function or of a call that tends. `timer` has been read for real, and the caller concludes it. */
+export async function sweepOnce(
+  ctx: MutationCtx,
+  timer: Doc<"timers">,
+  now: number,
+  { idleFrom, after }: From,
+): Promise<Next> {
+  const lost: Lost = await ctx.runQuery(
+    internal.tend.sweepPlan.findLostLeases,
+    { now, ...(after === undefined ? {} : { after }) },
+    { useStaleSnapshot: true },
+  );
+  // Of many sweeps that are due at once one does all that there is to do.
+  if (await isServed(ctx.db, timer, lost.timers, now, now)) return "gone";
+  for (const session of lost.expired) await endLeases(ctx, session, now);
+  for (const process of lost.processes) await freeLost(ctx, process);
+  if (lost.expired.length + lost.processes.length === 0)
+    return await repair(ctx, timer, lost, idleFrom, now);
+  // The search that follows is long, and the leases that were ended here are their workers', too, until this commits.
+  return lost.more
+    ? { at: now, carried: { after: lost.turn } }
+    : { at: now + JANITOR_SLACK_MS, carried: {} };
+}
+
 /** Nothing is to be ended: the sweep repairs all else that it finds. */
-async function tend(
+async function repair(
   ctx: MutationCtx,
   timer: Doc<"timers">,
   lost: Lost,

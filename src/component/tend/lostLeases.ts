@@ -57,15 +57,15 @@ import { release, reset, timeOut } from "../edges/transitions.js";
 
 /**
  * Runs `expireSession` in a sub-transaction. If it throws, nothing of it stands, and this session is left alone for a
- * minute: one broken row must stop neither the janitor nor every claim that has room.
+ * minute: one broken row must stop no sweep.
  */
-export async function takeOver(
+export async function endLeases(
   ctx: MutationCtx,
   session: Id<"sessions">,
   now: number,
-): Promise<Id<"jobs">[]> {
+): Promise<void> {
   try {
-    return await ctx.runMutation(internal.tend.lostLeases.expireSession, { session, now });
+    await ctx.runMutation(internal.tend.lostLeases.expireSession, { session, now });
   } catch (error) {
     const message = `The leases of session ${session} could not be ended; left for a minute.`;
     await quarantine(ctx.db, session, now + JANITOR_QUARANTINE_MS);
@@ -73,19 +73,17 @@ export async function takeOver(
     const stack = stackOf(error);
     const details = { session, error: errorText(error), ...(stack === undefined ? {} : { stack }) };
     await recordEvent(ctx, { kind: "quarantined", message, details });
-    return [];
   }
 }
 
-/** Returns the jobs that are pending again. */
 export const expireSession = internalMutation({
   args: { session: v.id("sessions"), now: v.number() },
-  returns: v.array(v.id("jobs")),
+  returns: v.null(),
   handler: (ctx, { session: id, now }) =>
-    withEffects(ctx, { now }, async (ctx): Promise<Id<"jobs">[]> => {
+    withEffects(ctx, { now }, async (ctx): Promise<null> => {
       const session = await ctx.db.get("sessions", id);
       // It has beaten since the snapshot in which it was found, or another transaction was here before.
-      if (session?.state !== "active" || session.expiresAt >= now) return [];
+      if (session?.state !== "active" || session.expiresAt >= now) return null;
       const isAlive = session.lane !== undefined && (await isLaneAlive(ctx, session));
       // A lane that has ended says no more of the jobs that it held.
       const isLost = session.lane === undefined ? isGone(session, now) : !isAlive;
@@ -103,7 +101,7 @@ export const expireSession = internalMutation({
       else await keepOthers(ctx.db, session, kept);
       if (isLost && session.lane !== undefined) await loseLane(ctx, session.lane);
       await reportEnds(ctx, session, ended, isLost, now);
-      return jobsOf(ended, ["reset", "released"]);
+      return null;
     }),
 });
 
@@ -112,10 +110,6 @@ type End = "reset" | "released" | "failed" | "timedOut" | "canceled";
 interface Ended {
   job: Id<"jobs">;
   end: End;
-}
-
-function jobsOf(ended: readonly Ended[], ends: readonly End[]): Id<"jobs">[] {
-  return ended.filter(({ end }) => ends.includes(end)).map(({ job }) => job);
 }
 
 /** Whether the session has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
@@ -272,7 +266,7 @@ async function reportEnds(
   now: number,
 ): Promise<void> {
   if (ended.length === 0) return;
-  const of = (end: End) => jobsOf(ended, [end]);
+  const of = (end: End) => ended.filter((one) => one.end === end).map(({ job }) => job);
   const silentMs = now - session.lastSeenAt;
   const why = isLost ? `it had been silent for ${silentMs} ms` : "they had run too long";
   await recordEvent(ctx, {

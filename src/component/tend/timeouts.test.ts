@@ -161,13 +161,14 @@ describe("an attempt that runs longer than timeoutMs", () => {
     await worker.heartbeat(await worker.claim());
     // The sweep comes late, and finds both over.
     await world.t.run(async (ctx) => {
-      for (const timer of await ctx.db.query("timers").collect()) {
-        await ctx.db.delete("timers", timer._id);
-      }
+      for (const { scheduledId } of await ctx.db.query("timers").collect())
+        if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
     });
-    await world.advance(11_000);
+    await world.advance(13_000);
     await world.enqueue("another");
-    await world.worker("b").claim(5);
+    const other = world.worker("b");
+    await other.claim(5);
+    await other.tend();
     expect(await world.job(id)).toMatchObject({ status: "timedOut", failures: 1, resets: 0 });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { api } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
@@ -79,20 +79,22 @@ describe("a call that revives", () => {
     return id!;
   }
 
-  test("a claim that finds nothing; one that finds a job leaves it to other calls", async () => {
+  test("a worker with a claim that finds nothing; one that finds a job leaves it to other calls", async () => {
     const world = await newWorld();
     const id = await neglected(world);
     await world.advance(7_000);
     const worker = world.worker("a");
     expect(await worker.claim()).toHaveLength(1);
-    await world.advance(200);
-    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+    expect(worker.isLate).toBe(false);
     expect(await worker.claim()).toEqual([]);
+    expect(worker.isLate).toBe(true);
+    expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+    await worker.tend();
     await world.advance(200);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
 
-  test("the beat of an idle worker", async () => {
+  test("an idle worker, by its beat", async () => {
     const world = await newWorld();
     const id = await neglected(world);
     const worker = world.worker("a");
@@ -100,6 +102,8 @@ describe("a call that revives", () => {
     await worker.complete([succeeded(job!)]);
     await world.advance(7_000);
     await worker.heartbeat([]);
+    expect(worker.isLate).toBe(true);
+    await worker.tend();
     await world.advance(200);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
@@ -213,27 +217,6 @@ describe("a job that is due without an alarm", () => {
     await world.advance(200);
     expect(await world.status(stray)).toMatchObject({ status: "pending" });
   });
-});
-
-test("a claim that finds nothing searches half a minute back for such a job, and seldom farther", async () => {
-  const random = vi.spyOn(Math, "random");
-  try {
-    for (const [luck, ageMs, isFound] of [
-      [0.5, 20_000, true],
-      [0.5, 60_000, false],
-      [0.01, 60_000, true],
-    ] as const) {
-      const world = await newWorld();
-      await world.cancel(await world.enqueue());
-      const id = await insertStray(world, Date.now() - ageMs);
-      random.mockReturnValue(luck);
-      expect(await world.worker("w").claim()).toEqual([]);
-      await world.advance(200);
-      expect(await world.status(id)).toMatchObject({ status: isFound ? "pending" : "scheduled" });
-    }
-  } finally {
-    random.mockRestore();
-  }
 });
 
 test("a healthy component costs a snapshot read, and nothing is written", async () => {

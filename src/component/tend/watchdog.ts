@@ -4,8 +4,8 @@
  * overdue alarms, for jobs that are overdue without an alarm, and for jobs that have long waited where no lane is
  * awake, and schedule the missing work anew.
  *
- * It has no timer of its own: the janitor's sweeps, claims that find nothing and beats of idle workers bring it along, and
- * an app can call it from a cron.
+ * It has no timer of its own: the janitor's sweeps bring it along, and workers that tend (`tend.ts`); an app can call it
+ * from a cron. Beats of idle workers check, and repair nothing.
  *
  * Snapshot reads (`lookForOverdue`, within a caller's snapshot query): timers that are overdue, and in some queues the
  * first jobs that are, within one budget of ranges for all of these queues. Reads for real (`reviveOverdue`): these
@@ -65,29 +65,23 @@ export const vOverdue = v.object({
 export type Overdue = Infer<typeof vOverdue>;
 
 /**
- * Finds dead alarms of all queues, and in these queues jobs without one that were due from `since` on. To be called
- * within a snapshot query, which may read so many `ranges` for it: each queue has its part of them. The index entries
- * of jobs that were promoted within the last minutes lie in its range, so that frequent checks do not search far back.
+ * Finds dead alarms of all queues, and in these queues jobs without one. To be called within a snapshot query, which may
+ * read `WATCH_RANGES_MAX` ranges for it: each queue has its part of them.
  */
 export async function lookForOverdue(
   db: DatabaseReader,
   queues: readonly string[],
   now: number,
-  {
-    since = 0,
-    ranges = WATCH_RANGES_MAX,
-    isAwake = false,
-  }: { since?: number; ranges?: number; isAwake?: boolean } = {},
 ): Promise<Overdue> {
   const timers = await findDead(db, now);
-  const share = Math.floor((ranges - 1) / Math.max(1, queues.length));
+  const share = Math.floor((WATCH_RANGES_MAX - 1) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
-    isAwake ? [] : Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
+    Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
     Promise.all(
       queues.flatMap((queue) =>
         KINDS.map(async (kind) => {
-          const ats = await straysOf(db, kind, queue, { now, since, ranges: each });
+          const ats = await straysOf(db, kind, queue, now, each);
           return ats.map((at) => ({ kind, queue, at }));
         }),
       ),
@@ -127,13 +121,14 @@ async function straysOf(
   db: DatabaseReader,
   kind: SegmentKind,
   queue: string,
-  { now, since, ranges }: { now: number; since: number; ranges: number },
+  now: number,
+  ranges: number,
 ): Promise<number[]> {
   const [finest] = WIDTHS[kind];
   const until = now - JANITOR_OVERDUE_MS - finest;
   const stretches = Math.min(STRETCHES_MAX, Math.floor(ranges / (1 + WIDTHS[kind].length)));
   const strays: number[] = [];
-  let from = since;
+  let from = 0;
   for (let i = 0; i < Math.max(1, stretches); i += 1) {
     const at = await firstInstant(db, kind, queue, from, until);
     if (at === null) break;
@@ -156,9 +151,6 @@ async function hasAlarm(
   }
   return false;
 }
-
-/** The usual findings. */
-export const NOTHING_OVERDUE: Overdue = { timers: [], strays: [], asleep: [] };
 
 /** Schedules anew the findings of a check, unless another transaction has in the meantime. */
 export async function reviveOverdue(
@@ -187,18 +179,30 @@ async function rouse(ctx: MutationCtx, name: string): Promise<void> {
   else await scheduleWake(ctx, queue);
 }
 
-// --- For calls without another check ----------------------------------------------------------------
+/** Checks, and revives. */
+export async function watchOver(
+  ctx: MutationCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<void> {
+  await reviveOverdue(ctx, await check(ctx, queues, now), now);
+}
 
-/** Checks, and revives. For calls that make no snapshot query of their own into which the check would fit. */
-export async function watchOver(ctx: MutationCtx, queues: string[], now: number): Promise<void> {
+/** Whether a check finds anything, for a call that repairs nothing. */
+export async function isAnyOverdue(
+  ctx: MutationCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<boolean> {
+  return Object.values(await check(ctx, queues, now)).some((found) => found.length > 0);
+}
+
+async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Overdue> {
   // From a random one on: the next check examines other queues.
   const start = Math.floor(Math.random() * queues.length);
   const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
   const args = { queues: some, now };
-  const found: Overdue = await ctx.runQuery(internal.tend.watchdog.findOverdue, args, {
-    useStaleSnapshot: true,
-  });
-  await reviveOverdue(ctx, found, now);
+  return await ctx.runQuery(internal.tend.watchdog.findOverdue, args, { useStaleSnapshot: true });
 }
 
 /** To be called with `useStaleSnapshot`. */

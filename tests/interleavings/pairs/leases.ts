@@ -2,7 +2,7 @@
 import type { ClaimedJob } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
-import { Worker, type BeatReply, type ClaimReply, type CompleteReply } from "../worker.js";
+import { tends, Worker, type BeatReply, type ClaimReply, type CompleteReply } from "../worker.js";
 import type { Line } from "../line.js";
 
 const NO_READ_OF_SESSIONS: Mutant = {
@@ -166,23 +166,58 @@ function lateAnswer({ answers }: BeatReply | CompleteReply): string {
   return answers[0]!.answer;
 }
 
-/** Only a claim with room takes over, and the sweep is due for the same session. */
-const takeoverAndSweep: Pair = {
-  of: "a claim that would take over lost jobs, and the sweep that ends their leases",
-  orders: 24,
+/** The sweep is late, and comes all the same. */
+const tendAndSweep: Pair = {
+  of: "a call that tends, and the sweep that ends the same leases",
+  orders: 22,
   async setUp(line) {
     const [id] = await line.enqueue();
     const silent = new Worker(line, "silent");
     await line.do(silent.beats(await silent.claim()));
     await line.untilSweep();
     return {
-      calls: { claim: new Worker(line, "worker").claims() },
+      calls: { tend: tends() },
       check(_, line) {
         must(line.job(id!)["resets"] === 1, "a lost lease was not reset once");
       },
     };
   },
   mutants: [UNVALIDATED],
+};
+
+/** Nothing is leased when the call begins, and something when it ends. */
+const claimAndTend: Pair = {
+  of: "a claim, and a call that tends and disarms",
+  orders: 24,
+  async setUp(line) {
+    await line.enqueue(2);
+    const first = new Worker(line, "first");
+    await first.complete(await first.claim());
+    await line.untilSweep();
+    return { calls: { claim: new Worker(line, "second").claims(), tend: tends() } };
+  },
+  mutants: [NO_READ_OF_SESSIONS, NO_READ_OF_TIMER],
+};
+
+/** The session has beaten since the snapshot in which its leases were over. */
+const beatAndTend: Pair = {
+  of: "a beat, and a call that tends",
+  orders: 24,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const silent = new Worker(line, "silent");
+    const jobs = await silent.claim();
+    await line.do(silent.beats(jobs));
+    await line.untilSweep();
+    return {
+      calls: { beat: silent.beats(jobs), tend: tends() },
+      check(answers, line) {
+        const isKept = lateAnswer(answers.of<BeatReply>("beat")) === "ok";
+        must(isKept === (line.job(id!)["status"] === "running"), "a renewed lease was ended");
+      },
+    };
+  },
+  mutants: [NO_SECOND_LOOK],
 };
 
 export const LEASES: readonly Pair[] = [
@@ -192,5 +227,7 @@ export const LEASES: readonly Pair[] = [
   beatAndExpire,
   completeAndExpire,
   lateWordsAndClaim,
-  takeoverAndSweep,
+  tendAndSweep,
+  claimAndTend,
+  beatAndTend,
 ];

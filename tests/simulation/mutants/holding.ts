@@ -25,10 +25,7 @@ export const HOLDING: readonly Mutant[] = [
   },
   {
     name: "the leases of a lost worker are never ended",
-    changes: [
-      { in: "janitor.ts:sweep", without: "takeOver" },
-      { in: "claim.ts:takeFrom", condition: "expired", is: false },
-    ],
+    changes: [{ in: "janitor.ts:sweepOnce", without: "endLeases" }],
     finds: ["simulation", "timers"],
     needs: ["worker crash"],
     queues: PULLED,

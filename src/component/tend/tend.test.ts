@@ -1,0 +1,100 @@
+/** The work of a sweep that is late, done by the process that has noticed. */
+import { expect, test } from "vitest";
+import { api } from "../_generated/api.js";
+import { newWorld, succeeded, type World } from "../setup.test.js";
+
+/** As where the scheduler has a backlog: nothing that is scheduled starts. */
+async function chokeScheduler(world: World): Promise<void> {
+  await world.t.run(async (ctx) => {
+    for (const { scheduledId } of await ctx.db.query("timers").collect())
+      if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
+  });
+}
+
+const timers = async (world: World) =>
+  (await world.all("timers")).filter(({ kind }) => kind === "janitor");
+
+test("a worker ends the leases of a session that has gone silent, and gets its jobs, without the scheduler", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const gone = world.worker("gone");
+  const [job] = await gone.claim();
+  await gone.heartbeat([job!]);
+  await chokeScheduler(world);
+  await world.advance(11_000);
+  const worker = world.worker("b");
+  expect(await worker.claim(3)).toEqual([]);
+  expect(worker.isLate, "a sweep may come a moment late").toBe(false);
+  await world.advance(2_000);
+  expect(await worker.claim(3)).toEqual([]);
+  expect(worker.isLate).toBe(true);
+  await worker.tend();
+  const [taken] = await worker.claim(3);
+  expect(taken).toMatchObject({ id, attempt: 2, resets: 1 });
+  expect((await gone.session()).state).toBe("gone");
+  expect(worker.isLate).toBe(false);
+});
+
+test("a killed fleet's leases end in as many calls as sweeps would take, one after the other", async () => {
+  const world = await newWorld();
+  const ids = await world.enqueueBatch(Array.from({ length: 20 }, (_, n) => n));
+  for (let n = 0; n < 20; n += 1) {
+    const killed = world.worker(`killed-${n}`);
+    await killed.heartbeat(await killed.claim());
+  }
+  await chokeScheduler(world);
+  await world.advance(13_000);
+  const worker = world.worker("b");
+  await worker.claim();
+  await worker.tend();
+  for (const id of ids) expect(await world.status(id)).toMatchObject({ status: "pending" });
+});
+
+test("of a sweep that comes after all, and a call that tends, the sweep finds its alarm moved", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  const [timer] = await timers(world);
+  await chokeScheduler(world);
+  await world.advance(13_000);
+  await world.t.mutation(api.lib.tend, { queues: [] });
+  const [moved] = await timers(world);
+  expect(moved).toMatchObject({ _id: timer!._id, generation: timer!.generation! + 1 });
+  expect(moved!.dueAt).toBeGreaterThan(Date.now());
+});
+
+test("a timer that is gone while leases are over is made anew", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  await world.t.run(async (ctx) => {
+    for (const { _id } of await ctx.db.query("timers").collect())
+      await ctx.db.delete("timers", _id);
+  });
+  await world.advance(13_000);
+  const worker = world.worker("b");
+  await worker.claim();
+  expect(worker.isLate).toBe(true);
+  await worker.tend();
+  await world.advance(1_000);
+  expect(await world.status(id)).toMatchObject({ status: "pending" });
+});
+
+test("where nothing is late it writes nothing", async () => {
+  const world = await newWorld();
+  await world.enqueueBatch([1, 2]);
+  const worker = world.worker("a");
+  const [job] = await worker.claim();
+  await worker.complete([succeeded(job!)], { claim: 1 });
+  const before = await Promise.all([world.all("timers"), world.all("sessions")]);
+  expect(await world.t.mutation(api.lib.tend, { queues: ["tiles"] })).toEqual({ isLate: false });
+  expect(await Promise.all([world.all("timers"), world.all("sessions")])).toEqual(before);
+});
+
+test("more queues than a claim may name are refused", async () => {
+  const world = await newWorld();
+  const queues = Array.from({ length: 33 }, (_, n) => `queue-${n}`);
+  await expect(world.t.mutation(api.lib.tend, { queues })).rejects.toThrow("The queues to tend");
+});

@@ -1,0 +1,74 @@
+/**
+ * Tend: the work of a sweep that is late, in the call of a worker or lane that has noticed. So lost jobs come back, and dead
+ * alarms are armed again, also where the scheduler has a backlog or has lost the sweep. Claims, completions, beats and steps
+ * repair nothing: their answers say `isLate`, and their process calls this.
+ *
+ * Reads for real, writes, and conflicts with: as the sweep (`janitor.ts`), whose alarm it takes; where no sweep is late, as a
+ * check for overdue work (`watchdog.ts`). Of two that tend at once, or one and the sweep, one retries and finds the alarm moved.
+ */
+import { v, type Infer } from "convex/values";
+import { checkLength, QUEUES_MAX } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
+import { conclude, takeAlarm } from "../loops/loop.js";
+import { ensureSweep, findTimers, serves, sweepAt } from "../loops/timers.js";
+import { sweepOnce } from "./janitor.js";
+import { watchOver } from "./watchdog.js";
+
+/** `isLate`: there is more, for another call. */
+export const vTended = v.object({ isLate: v.boolean() });
+
+/** `queues`: some that the caller serves; where no sweep is late, overdue work of these queues is sought. */
+export async function tend(
+  ctx: MutationCtx,
+  queues: readonly string[],
+): Promise<{ isLate: boolean }> {
+  checkLength("The queues to tend", queues, 0, QUEUES_MAX);
+  const now = Date.now();
+  const late: Late = await ctx.runQuery(
+    internal.tend.tend.findLate,
+    { now },
+    { useStaleSnapshot: true },
+  );
+  const alarm = late.timer === null ? null : await takeAlarm(ctx, late.timer, 0, now);
+  if (alarm !== null) {
+    const next = await sweepOnce(ctx, alarm, now, {});
+    await conclude(ctx, alarm, next);
+    return { isLate: next !== "gone" && next.at <= now };
+  }
+  if (late.unsweptAt !== null) await ensureSweep(ctx, late.unsweptAt, now);
+  if (queues.length > 0) await watchOver(ctx, queues, now);
+  return { isLate: false };
+}
+
+/** The call of a lane's process. */
+export const tendNow = internalMutation({
+  args: { queues: v.array(v.string()) },
+  returns: vTended,
+  handler: (ctx, { queues }) => tend(ctx, queues),
+});
+
+const vLate = v.object({
+  /** The first sweep that is due. */
+  timer: v.union(v.id("timers"), v.null()),
+  /** When a sweep must come for the lease that ends first, and none does; else `null`. */
+  unsweptAt: v.union(v.number(), v.null()),
+});
+type Late = Infer<typeof vLate>;
+
+/** To be called with `useStaleSnapshot`. */
+export const findLate = internalQuery({
+  args: { now: v.number() },
+  returns: vLate,
+  handler: async (ctx, { now }): Promise<Late> => {
+    const timers = await findTimers(ctx.db);
+    const first = await ctx.db
+      .query("sessions")
+      .withIndex("state", (q) => q.eq("state", "active"))
+      .first();
+    const due = timers.find(({ dueAt }) => dueAt <= now);
+    const sweepsAt = first === null ? Infinity : sweepAt(first.expiresAt, now);
+    const isSwept = timers.some((timer) => serves(timer, sweepsAt, now));
+    return { timer: due?._id ?? null, unsweptAt: first === null || isSwept ? null : sweepsAt };
+  },
+});
