@@ -13,16 +13,16 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [49, 355],
-  complete: [57, 402],
-  heartbeat: [24, 121],
+  claim: [37, 240],
+  complete: [51, 348],
+  heartbeat: [24, 106],
   enqueue: [23, 123],
-  wake: [57, 393],
-  "lane's step": [66, 445],
-  sweep: [45, 264],
+  wake: [46, 290],
+  "lane's step": [59, 396],
+  sweep: [45, 265],
 };
 /** Files of the largest circle. */
-const CIRCLE_MAX = 6;
+const CIRCLE_MAX = 7;
 
 const modules = componentModules().filter((file) => !file.startsWith("_generated/"));
 const reaches = new Reaches(modules);

@@ -30,7 +30,7 @@ import { lookServed } from "../index/outsideWorkers.js";
 import { findQueue } from "../rows/queues.js";
 import { ensureAllCounted } from "../count/rollUp.js";
 import { enterSession } from "../rows/tokenSessions.js";
-import { aTimerBy, ensureSweep, forgottenAt, sweepAt } from "../loops/timers.js";
+import { ensureSweep, forgottenAt, isUnswept } from "../loops/timers.js";
 import { scheduleWake } from "../edges/wakes.js";
 import { authorize } from "../rows/tokens.js";
 import { isAnyOverdue } from "../tend/watchdog.js";
@@ -69,7 +69,7 @@ async function isLate(
   { leases, expiresAt, queues }: Session,
   now: number,
 ): Promise<boolean> {
-  if (leases.length > 0) return (await aTimerBy(ctx, sweepAt(expiresAt, now), now)) === null;
+  if (leases.length > 0) return await isUnswept(ctx, expiresAt, now);
   return await isAnyOverdue(ctx, queues, now);
 }
 

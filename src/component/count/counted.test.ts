@@ -4,7 +4,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { QUEUES_MAX, type QueueConfig } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import type { Doc } from "../_generated/dataModel.js";
 import { app, newToldWorld, newWorld, succeeded, type Worker, type World } from "../setup.test.js";
 
 const SECOND = 1_000;
@@ -33,11 +32,6 @@ async function claimed(world: World, worker: Worker) {
   const [job] = await worker.claim();
   await worker.heartbeat([job!]);
   return job!;
-}
-
-async function patchSession(world: World, worker: Worker, fields: Partial<Doc<"sessions">>) {
-  const { _id } = await worker.session();
-  await world.t.run((ctx) => ctx.db.patch("sessions", _id, fields));
 }
 
 async function inAnotherQueue(

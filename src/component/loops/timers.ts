@@ -129,12 +129,24 @@ export async function reviveJanitor(
   now: number,
   seen?: Id<"timers"> | null,
 ): Promise<void> {
-  const shown = seen === undefined ? await aTimerBy(ctx, sweepAt(leaseEndsAt, now), now) : seen;
-  if (shown === null) await ensureJanitor(ctx, leaseEndsAt, now, null);
+  if (await isUnswept(ctx, leaseEndsAt, now, seen))
+    await ensureJanitor(ctx, leaseEndsAt, now, null);
 }
 
-/** The timer that sweeps by then, as a snapshot shows it. */
-export async function aTimerBy(
+/**
+ * Whether no sweep comes in time, as a snapshot shows it: the claim has ensured one, so its timer is dead. `seen` is the result
+ * of an earlier snapshot read.
+ */
+export async function isUnswept(
+  ctx: MutationCtx,
+  leaseEndsAt: number,
+  now: number,
+  seen?: Id<"timers"> | null,
+): Promise<boolean> {
+  return (seen === undefined ? await aTimerBy(ctx, sweepAt(leaseEndsAt, now), now) : seen) === null;
+}
+
+async function aTimerBy(
   ctx: MutationCtx,
   dueAt: number,
   now: number,

@@ -57,7 +57,7 @@ import { getQueue, type Queue } from "../rows/queues.js";
 import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./idleShutdown.js";
-import { aTimerBy, ensureJanitor, sweepAt } from "../loops/timers.js";
+import { ensureJanitor, isUnswept } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
 import { dropOver, dropUnheard } from "./undelivered.js";
@@ -264,6 +264,9 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
   const isAwake = next !== "left";
+  const isLate = async () =>
+    taken.isLate === true ||
+    (taken.leases.length === 0 && (await isUnswept(ctx, closed.expiresAt, now, taken.timer)));
   const hasDone = hasEnded(args) || taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed =
@@ -284,21 +287,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     ...reply(answers, jobs, isShort ? lookAgain(next) : next),
     ...of,
     ...(given > 0 ? { given } : {}),
-    ...(isAwake && (await isLate(ctx, taken, closed, now)) ? { isLate: true } : {}),
+    ...(isAwake && (await isLate()) ? { isLate: true } : {}),
   };
-}
-
-/** Whether the process is to have late work tended: a sweep is late, or none comes for this lane. */
-async function isLate(
-  ctx: MutationCtx,
-  { leases, timer, isLate }: Pick<Claimed, "leases" | "timer" | "isLate">,
-  { expiresAt }: Session,
-  now: number,
-): Promise<boolean> {
-  if (isLate === true) return true;
-  if (leases.length > 0) return false;
-  const seen = timer === undefined ? await aTimerBy(ctx, sweepAt(expiresAt, now), now) : timer;
-  return seen === null;
 }
 
 /** At once, where it goes on. */
