@@ -149,7 +149,10 @@ test("a process that dies takes down no jobs but its own, which are found within
     ({ address }) => address.path === "push/laneAction:laneProcess" && lost++ === 0,
   );
   const diedAt = many.world.now();
-  await many.world.advance(3 * MINUTE);
+  await many.world.advance(5 * SECOND);
+  expect((await many.ask<MainLoop>("mainLoop", {})).status).toBe("stalled");
+  await many.world.advance(3 * MINUTE - 5 * SECOND);
+  expect((await many.ask<MainLoop>("mainLoop", {})).status).not.toBe("stalled");
   expect([...again.keys()].sort((a, b) => a - b)).toEqual(first);
   for (const at of again.values()) {
     expect(at - diedAt).toBeGreaterThan(10 * SECOND);
@@ -165,18 +168,33 @@ describe("the main loop, as queues() shows it", () => {
   test("is idle before the first job and after the last, and counts the processes", async () => {
     await start({ queues: 6 });
     const places = { used: 0, left: 56 };
-    const atRest = { status: "idle", slots: 4, places, processes: [], waiting: [] };
+    const lanes = { awake: 0, jobs: 0, more: false };
+    const atRest = {
+      ...{ status: "idle", slots: 4, places, lanes, queues: [], processes: [], waiting: [] },
+    };
     expect(await shown()).toEqual({ ...atRest, generation: 0 });
     await many.enqueue([0, 1].map((queue) => ({ queue, ms: 10 * SECOND, at: queue * 500 })));
     await many.world.advance(SECOND);
     const { processes, ...rest } = await shown();
-    expect(rest).toMatchObject({ status: "running", generation: 2, places: { used: 2, left: 54 } });
+    expect(rest).toMatchObject({
+      ...{ status: "running", generation: 2, places: { used: 2, left: 54 } },
+      lanes: { awake: 2, jobs: 2, more: false },
+    });
+    expect(rest.queues.map(({ lanes, jobs, isWaiting }) => [lanes, jobs, isWaiting])).toEqual([
+      [1, 1, false],
+      [1, 1, false],
+    ]);
     for (const one of processes) {
-      expect(one).toMatchObject({ generation: 1, places: 1, isReceiving: false, isInline: false });
+      expect(one).toMatchObject({
+        ...{ generation: 1, places: 1, isReceiving: false, isInline: false, hasEnded: false },
+      });
       expect(one.endsAt - one.openedAt).toBe(29.5 * MINUTE);
     }
     await many.world.advance(MINUTE);
-    expect(await shown()).toEqual({ ...atRest, generation: 2 });
+    // What is left is to count and to purge these jobs.
+    const { next, ...later } = await shown();
+    expect(later).toEqual({ ...atRest, generation: 2 });
+    expect(next!.dueAt).toBeGreaterThan(many.world.now());
   });
 
   test("shows places as processes hold them, and names queues that wait for one", async () => {
@@ -191,5 +209,10 @@ describe("the main loop, as queues() shows it", () => {
     expect(processes.some(({ isReceiving }) => isReceiving)).toBe(true);
     expect(status).toBe("waiting");
     expect(waiting.length).toBeGreaterThan(0);
+    const { queues, lanes } = await shown();
+    expect(lanes.jobs).toBe(queues.reduce((sum, { jobs }) => sum + jobs, 0));
+    expect(lanes.jobs).toBeLessThanOrEqual(places.used);
+    const isNamed = (name: string) => queues.some((one) => one.queue === name && one.isWaiting);
+    expect(waiting.filter((name) => !isNamed(name))).toEqual([]);
   });
 });
