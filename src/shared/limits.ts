@@ -200,8 +200,8 @@ export const CLAIM_GROUPS_MAX = 64;
 /** All labels and groups of a worker together: they lie in its session's row, which other transactions read. */
 export const OFFER_MAX_BYTES = 4 * 2 ** 10;
 /**
- * Ranges that one claim may read: half of a transaction's reads; the rest is for jobs that it takes and records. One claim does
- * not read all places of a queue with more places than this.
+ * Ranges that one claim may read: half of a transaction's reads; the rest is for jobs that it takes and records. Of queues with
+ * more places together, a claim reads some, from a random queue on.
  */
 export const LOOK_RANGES_MAX = PLATFORM_TRANSACTION_READS / 2;
 /** The same for a claim behind inline callbacks, which leave it, and up to 64 outcomes, a fifth of the transaction. */

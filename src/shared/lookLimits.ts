@@ -2,6 +2,9 @@
 import {
   BATCH_MAX_ROWS,
   holds,
+  LOOK_RANGES_MAX,
+  ROUTES_MAX,
+  SHARDS_DEFAULT,
   PLATFORM_TRANSACTION_BYTES,
   PLATFORM_TRANSACTION_READS,
 } from "./limits.js";
@@ -14,10 +17,9 @@ export const JOB_ROW_BYTES = 13 * 2 ** 10;
 export const LOOK_BYTES_MAX = PLATFORM_TRANSACTION_BYTES / 4;
 /**
  * Places of a queue: its shards, twice for each priority in use of each route, since jobs that come back stand apart. As many as
- * 64 shards with all priorities and a few labels, or the default 8 shards with 64 sets of labels in four priorities; a claim
- * of many queues sorts the places of all.
+ * a claim reads, at two ranges each: the default 8 shards with 64 sets of labels, or with all priorities of three sets.
  */
-export const PLACES_MAX = 4_096;
+export const PLACES_MAX = 1_024;
 
 /** How long a retry waits for a worker that has not failed it, while there is one. */
 export const AVOID_MS = 2_000;
@@ -82,6 +84,11 @@ export const NAMED = 3;
 /** A due job is claimable within a second; a job that is not after this long is stuck. */
 export const NOT_PROMOTED_MS = 30_000;
 
+holds("a claim reads all places of a queue", 2 * PLACES_MAX <= LOOK_RANGES_MAX);
+holds(
+  "a queue with the default shards may use all sets of labels, in one priority",
+  2 * SHARDS_DEFAULT * ROUTES_MAX <= PLACES_MAX,
+);
 holds(
   "a page of a list reads less than a query may, two ends of each place and its rows with the longest errors included",
   5 * LIST_PLACES_MAX < PLATFORM_TRANSACTION_READS &&

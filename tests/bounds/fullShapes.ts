@@ -12,6 +12,8 @@ import type { Fields, LargeWorld } from "./largeWorld.js";
 
 export const QUEUES = 1_000;
 export const PUSH_QUEUES = 64;
+/** With all priorities, and eleven sets of labels, these are as many places as a queue may have. */
+export const SHARDS_WIDE = 16;
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
@@ -37,7 +39,7 @@ export function declarationOf(n: number): QueueDeclaration {
     takes: "payload" as const,
   };
   const config = {
-    ...{ leaseMs: 60_000, maxResets: 3, shards: n % 2 === 1 ? SHARDS_DEFAULT : SHARDS_MAX },
+    ...{ leaseMs: 60_000, maxResets: 3, shards: n % 2 === 1 ? SHARDS_DEFAULT : SHARDS_WIDE },
     ...{
       onComplete: "function://done".padEnd(200, "-"),
       result: JSON.stringify({ kind: "any" }).padEnd(2_048),

@@ -1,6 +1,6 @@
 /**
- * The component at its documented limits, all of them at once: 1,000 queues, of which 64 are push queues and have all shards and
- * priorities; jobs with rows as large as they may be, in all places of some queues and thousands in one; the lanes, processes and
+ * The component at its documented limits, all of them at once: 1,000 queues, of which 64 are push queues and have all priorities and as many
+ * shards as go with them; jobs with rows as large as they may be, in all places of some queues and thousands in one; the lanes, processes and
  * places of the largest class; thousands of sessions, callbacks, alarms, events, periods; a job with all attempts, log entries
  * and output that are kept.
  */
@@ -22,7 +22,6 @@ import {
   QUEUES_MAX,
   routeKey,
   ROUTES_BACK_MAX,
-  SHARDS_MAX,
 } from "../../src/shared/index.js";
 import {
   declarationOf,
@@ -34,6 +33,7 @@ import {
   PUSH_QUEUES,
   QUEUES,
   queueName,
+  SHARDS_WIDE,
   text,
   waitingJob,
 } from "./fullShapes.js";
@@ -121,7 +121,7 @@ async function plantQueues(world: LargeWorld): Promise<void> {
   );
 }
 
-/** Routes and priorities of a queue with all shards; one more would be too many places. */
+/** Routes and priorities of a queue with so many shards; one more would be too many places. */
 const ROUTES = 12;
 const prioritiesOf = (route: number) => (route === 0 ? PRIORITIES : [0]);
 /** Of every other queue: the default shards, and as many routes as returned jobs may need. */
@@ -151,7 +151,7 @@ async function plantWaiting(world: LargeWorld) {
     const rows = many(ROUTES, (route) =>
       prioritiesOf(route).flatMap((priority) =>
         [true, false].flatMap((back) =>
-          many(SHARDS_MAX, (shard) =>
+          many(SHARDS_WIDE, (shard) =>
             waitingJob(world, n, pendingOrder(back, priority), placeOf(route, shard), 2 * HOUR),
           ),
         ),
@@ -168,11 +168,11 @@ async function plantWaiting(world: LargeWorld) {
       ),
     );
   // A backlog in every shard of a queue that workers serve, one in one place, and one of jobs that are too dear.
-  const shards = many(SHARDS_MAX, (shard) => shard);
+  const shards = many(8, (shard) => shard);
   for (const n of [PUSH_QUEUES, PUSH_QUEUES + 1])
     await world.plant(
       "jobs",
-      shards.slice(0, 8).flatMap((shard) => many(200, () => waitingJob(world, n, 21, shard, HOUR))),
+      shards.flatMap((shard) => many(200, () => waitingJob(world, n, 21, shard, HOUR))),
     );
   await world.plant(
     "jobs",

@@ -58,7 +58,6 @@ import type * as edges_transitions from "../edges/transitions.js";
 import type * as edges_wakes from "../edges/wakes.js";
 import type * as enter_enqueue from "../enter/enqueue.js";
 import type * as index_listIndex from "../index/listIndex.js";
-import type * as index_nonEmptyPlaces from "../index/nonEmptyPlaces.js";
 import type * as index_outsideWorkers from "../index/outsideWorkers.js";
 import type * as index_rowsAfter from "../index/rowsAfter.js";
 import type * as index_scan from "../index/scan.js";
@@ -202,7 +201,6 @@ const fullApi: ApiFromModules<{
   "edges/wakes": typeof edges_wakes;
   "enter/enqueue": typeof enter_enqueue;
   "index/listIndex": typeof index_listIndex;
-  "index/nonEmptyPlaces": typeof index_nonEmptyPlaces;
   "index/outsideWorkers": typeof index_outsideWorkers;
   "index/rowsAfter": typeof index_rowsAfter;
   "index/scan": typeof index_scan;

@@ -173,8 +173,8 @@ export const chooseJobs = internalQuery({
       place = larger(place, places.note(name, fleet));
       if (fleet?.isMiscounted === true) miscounted.push(name);
     }
-    // From a random queue on: none waits for ever behind another's backlog.
-    for (const [i, queue] of rotate(open, Math.random()).entries()) {
+    // From a random queue on: none waits for ever behind another's backlog, or its many places.
+    for (const queue of rotate(open, Math.random())) {
       if (picks.isFull || isSpent(left)) break;
       const [fleet, routes] = await Promise.all([
         args.everywhere === true ? null : fleetOf(ctx.db, queue.name, sessionKey, live, now),
@@ -198,12 +198,8 @@ export const chooseJobs = internalQuery({
           : {}),
         left,
       };
-      // Its part of the remaining budget: a queue of many places must not exhaust the budget of the queues after it.
-      const kept = left.ranges - Math.floor(left.ranges / (open.length - i));
-      left.ranges -= kept;
       const levels = levelsOf(routes, offer);
       seen.push({ scanning, target, scanned: await pickFrom(scanning, target, levels, picks) });
-      left.ranges += kept;
     }
     // Other sessions rely on a claim that searches everywhere: while it has room, a job hidden by the partial read of a
     // place is picked too.
@@ -238,8 +234,7 @@ interface Seen {
 /** Picks the remaining jobs of the places read; returns whether none was left unseen. */
 async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
   for (const { scanning, target, scanned } of seen)
-    if (scanned.filled?.isWhole === false || !(await pickRest(scanning, target, scanned, picks)))
-      return false;
+    if (!scanned.isWhole || !(await pickRest(scanning, target, scanned, picks))) return false;
   return true;
 }
 

@@ -6,7 +6,6 @@ import { bandsOf, placeOf, type Conditions } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "../rows/cursors.js";
 import { levelsOf, offerOf } from "../rows/conditions.js";
-import { filledOf } from "../index/nonEmptyPlaces.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -14,10 +13,8 @@ import { newBudget, snapshotOf, type ScanContext, type Place } from "../index/sc
 
 export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
   bounds: (QueueBounds | undefined)[];
-  /** The places of each band, in the order in which they are claimed; of too many, the ones with waiting jobs. */
+  /** The places of each band, in the order in which they are claimed. */
   bands: Place[][];
-  /** Whether there is no other place. */
-  isWhole: boolean;
 }
 
 export interface WaitingRoom {
@@ -59,13 +56,7 @@ export function waitingRoom(
       const bounds = [...boundsFor(mine, name, offer.maxCost), await publicBounds(ctx.db, name)];
       for (const row of [...routes, ...bounds])
         scanning.left.bytes -= row === undefined ? 0 : bytesOf(row);
-      const places = bands.flat();
-      if (places.length <= scanning.left.ranges) {
-        return { ...queue, bounds, bands, isWhole: true };
-      }
-      const { has, isWhole } = await filledOf(scanning, places);
-      const filled = bands.map((band) => band.filter(has));
-      return { ...queue, bounds, bands: filled, isWhole };
+      return { ...queue, bounds, bands };
     },
   };
 }

@@ -39,7 +39,7 @@ async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> 
     if (isSpent(scanning.left)) return true;
     const waiting = await look(queue);
     if (waiting === null) continue;
-    const { bands, bounds, epoch, isWhole } = waiting;
+    const { bands, bounds, epoch } = waiting;
     // One place after another, since every range read is one more that can wake the fleet.
     for (const place of bands.flat()) {
       const placeScan = newPlaceScan(place, bounds, epoch);
@@ -47,7 +47,6 @@ async function isAnyWaiting(ctx: QueryCtx, args: LookRequest): Promise<boolean> 
       if (placeScan.rows.some((row) => row.cost !== null)) return true;
       if (isSpent(scanning.left)) return true;
     }
-    if (!isWhole) return true;
   }
   return false;
 }

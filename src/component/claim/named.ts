@@ -53,7 +53,6 @@ export async function nameWaiting(ctx: QueryCtx, args: LookRequest): Promise<Wai
     if (found.length > 0) return MORE;
     found = rows;
   }
-  if (!waiting.isWhole) return MORE;
   const jobs = await Promise.all(found.map(({ id }) => ctx.db.get("jobs", id)));
   return { jobs: jobs.map((job) => named(job!)), more: false };
 }

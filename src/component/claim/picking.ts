@@ -17,7 +17,6 @@ import {
   type Turn,
 } from "../../shared/index.js";
 import { compareKeys, type QueueBounds } from "../rows/cursors.js";
-import { filledOf, type Filled } from "../index/nonEmptyPlaces.js";
 import type { Level } from "../rows/conditions.js";
 import {
   goesOn,
@@ -25,9 +24,7 @@ import {
   lift,
   newPlaceScan,
   readAllOn,
-  readOn,
   type ScanContext,
-  type Place,
   type SeenRow,
   type PlaceScan,
 } from "../index/scan.js";
@@ -130,80 +127,21 @@ export interface ScanResult {
   /** The priorities that were searched by the rules of shards, so that jobs may be left there. */
   levelScan: LevelScan[];
   placeScans: PlaceScan[];
-  /** The only places with waiting jobs; absent where all places are read. */
-  filled?: Filled;
+  /** Whether the budget has sufficed for all priorities. */
+  isWhole: boolean;
 }
 
-/**
- * Picks from one queue.
- *
- * In a queue with more places than may be read, the search first finds the places with waiting jobs, from the top down,
- * and leaves out the other places. Should even these be too many, and none of them have a job for this claimer, the
- * remaining budget is spent from a random place on: none is passed by for ever by claims that all begin at the first.
- */
+/** Picks from one queue: as far as the budget goes, from the highest priority down. */
 export async function pickFrom(
   scanning: ScanContext,
   target: Target,
   levels: readonly Level[],
   picks: Picks,
 ): Promise<ScanResult> {
-  const scanned: ScanResult = { levelScan: [], placeScans: [] };
-  const places = placesOf(target, levels);
-  if (places.length <= scanning.left.ranges) {
-    await pickByPriority(scanning, target, levels, picks, scanned);
-    return scanned;
-  }
-  const filled = await filledOf(scanning, places);
-  scanned.filled = filled;
-  const before = picks.rows.length;
-  await pickByPriority(scanning, target, levels, picks, scanned);
-  if (!filled.isWhole && picks.rows.length === before) {
-    await pickAnywhere(scanning, target, places, picks, scanned);
-  }
-  return scanned;
-}
-
-function placesOf({ name, shards }: Target, levels: readonly Level[]): Place[] {
-  return levels.flatMap(({ priority, routes }) =>
-    bandsOf(priority).flatMap((order) =>
-      routes.flatMap(({ number }) =>
-        Array.from({ length: shards }, (_, shard) => ({
-          queue: name,
-          order,
-          shard: placeOf(number, shard),
-        })),
-      ),
-    ),
-  );
-}
-
-async function pickAnywhere(
-  scanning: ScanContext,
-  target: Target,
-  places: readonly Place[],
-  picks: Picks,
-  scanned: ScanResult,
-): Promise<void> {
-  const start = Math.floor(Math.random() * places.length);
-  for (const place of [...places.slice(start), ...places.slice(0, start)]) {
-    if (isSpent(scanning.left) || picks.isFull) return;
-    const placeScan = newPlaceScan(place, target.bounds, target.epoch, target.newest);
-    await readOn(scanning, placeScan, picks.need);
-    scanned.placeScans.push(placeScan);
-    for (const row of placeScan.rows) picks.add(row);
-    if (placeScan.rows.length > 0) return;
-  }
-}
-
-async function pickByPriority(
-  scanning: ScanContext,
-  target: Target,
-  levels: readonly Level[],
-  picks: Picks,
-  scanned: ScanResult,
-): Promise<void> {
+  const scanned: ScanResult = { levelScan: [], placeScans: [], isWhole: true };
   for (const level of levels) {
-    if (picks.isFull || isSpent(scanning.left)) break;
+    if (picks.isFull) break;
+    if (isSpent(scanning.left)) return { ...scanned, isWhole: false };
     const levelScan: LevelScan = { level, bands: new Map() };
     const tentative = picks.tentative();
     await lookAtLevel(scanning, target, scanned, levelScan, tentative, level === levels.at(-1));
@@ -211,6 +149,7 @@ async function pickByPriority(
     for (const row of tentative.rows) picks.add(row);
     scanned.levelScan.push(levelScan);
   }
+  return scanned;
 }
 
 /**
@@ -320,7 +259,6 @@ function placeScansOf(
   return shards.flatMap((shard) =>
     routes.flatMap(({ number }) => {
       const place = { queue: target.name, order, shard: placeOf(number, shard) };
-      if (scanned.filled?.has(place) === false) return [];
       const met = known.get(place.shard);
       if (met !== undefined) return met;
       const placeScan = newPlaceScan(

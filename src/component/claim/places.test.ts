@@ -1,43 +1,63 @@
-/** Queues of more places (routes × priorities × shards) than one scan may read. */
-import { describe, expect, test } from "vitest";
-import { LOOK_RANGES_MAX, PRIORITY_MAX, PRIORITY_MIN, SHARDS_MAX } from "../../shared/index.js";
+/** Queues of as many places (routes × priorities × shards) as a queue may have. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  LOOK_RANGES_MAX,
+  PLACES_MAX,
+  PRIORITY_MAX,
+  PRIORITY_MIN,
+  SHARDS_DEFAULT,
+  type JobOptions,
+} from "../../shared/index.js";
+import { api } from "../_generated/api.js";
 import { newWorld, type World } from "../setup.test.js";
 
-const LABELS = ["a", "b", "c", "d"];
+const LABELS = ["a", "b"];
+const OTHER = "other";
 const PRIORITIES = Array.from(
   { length: PRIORITY_MAX - PRIORITY_MIN + 1 },
   (_, i) => PRIORITY_MIN + i,
 );
+const QUEUES = Array.from({ length: 4 }, (_, i) => `tiles${i}`);
+const all = { labels: LABELS };
 
-/** 21 priorities in four routes and 64 shards: 10,752 places. */
-async function vast(): Promise<World> {
-  const world = await newWorld({ shards: SHARDS_MAX });
-  // The queue is declared; no other session is live, to which young jobs would be left.
-  await world.cancel(await world.enqueue());
-  await world.t.run(async (ctx) => {
-    for (const [i, label] of LABELS.entries()) {
-      const route = {
-        queue: "tiles",
-        key: `0:${label}`,
-        labels: [label],
-        costClass: 0,
-        number: i + 1,
-      };
-      await ctx.db.insert("routes", { ...route, priorities: PRIORITIES });
-    }
-  });
-  expect(LABELS.length * PRIORITIES.length * SHARDS_MAX).toBeGreaterThan(LOOK_RANGES_MAX);
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** 21 priorities in three routes, the plain one, and eight shards: one place more would be refused. */
+async function vast(queues = ["tiles"]): Promise<World> {
+  const world = await newWorld({ shards: SHARDS_DEFAULT });
+  for (const name of queues) {
+    // The queue is declared; no other session is live, to which young jobs would be left.
+    const [first] = await enqueueIn(world, name, {});
+    await world.cancel(first!.id);
+    await world.t.run(async (ctx) => {
+      for (const [i, label] of [...LABELS, OTHER].entries()) {
+        const needs = { labels: [label], costClass: 0, number: i + 1, priorities: PRIORITIES };
+        await ctx.db.insert("routes", { queue: name, key: `0:${label}`, ...needs });
+      }
+    });
+  }
   return world;
 }
 
+const enqueueIn = (world: World, name: string, options: JobOptions) =>
+  world.t.mutation(api.lib.enqueue, {
+    queue: { ...world.queue, name },
+    jobs: [{ payload: "mine", options }],
+  });
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
-const all = { labels: LABELS };
 
-describe("a queue of more places than one scan may read", () => {
+test("are read by one claim, at two ranges each", () => {
+  expect(2 * SHARDS_DEFAULT * (1 + (LABELS.length + 1) * PRIORITIES.length)).toBe(PLACES_MAX);
+  expect(2 * PLACES_MAX).toBeLessThanOrEqual(LOOK_RANGES_MAX);
+});
+
+describe("a queue of as many places as it may have", () => {
   test("gives out the highest priority first, wherever it lies, and hides nothing", async () => {
     const world = await vast();
     for (const [i, priority] of [-10, 3, -9, 10, 3, 0].entries()) {
-      await world.enqueue(priority, { priority, labels: [LABELS[i % 4]!] });
+      await world.enqueue(priority, { priority, labels: [LABELS[i % 2]!] });
     }
     const got: unknown[] = [];
     const worker = world.worker("w");
@@ -50,10 +70,10 @@ describe("a queue of more places than one scan may read", () => {
     const world = await vast();
     const worker = world.worker("w");
     expect(await worker.hasWork(all)).toBe(false);
-    for (const priority of PRIORITIES) await world.enqueue(0, { priority, labels: ["other"] });
+    for (const priority of PRIORITIES) await world.enqueue(0, { priority, labels: [OTHER] });
     expect(await worker.hasWork(all)).toBe(false);
     expect(await worker.claim(1, all)).toEqual([]);
-    await world.enqueue("mine", { priority: -10, labels: ["d"] });
+    await world.enqueue("mine", { priority: -10, labels: ["b"] });
     expect(await worker.hasWork(all)).toBe(true);
     expect(payloads(await worker.claim(1, all))).toEqual(["mine"]);
   });
@@ -66,4 +86,22 @@ describe("a queue of more places than one scan may read", () => {
     });
     expect(await world.worker("w").hasWork(all)).toBe(false);
   });
+});
+
+test("several such queues are more than one claim reads: it begins at a random one, and so finds the job of each", async () => {
+  const world = await vast(QUEUES);
+  const queues = QUEUES.map((name) => ({ ...world.queue, name }));
+  const worker = world.worker("w");
+  const claimFrom = async (first: number) => {
+    vi.spyOn(Math, "random").mockReturnValue(first / QUEUES.length);
+    return payloads(await worker.claim(1, { ...all, queues } as typeof all));
+  };
+  for (const name of QUEUES) await enqueueIn(world, name, { priority: -10, labels: ["b"] });
+  const jobs = await world.all("jobs");
+  await world.cancel(
+    jobs.find(({ queue, status }) => queue === QUEUES[0] && status === "pending")!._id,
+  );
+  expect(await claimFrom(3)).toEqual(["mine"]);
+  expect(await claimFrom(3)).toEqual([]);
+  for (const first of [1, 2]) expect(await claimFrom(first)).toEqual(["mine"]);
 });

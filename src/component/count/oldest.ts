@@ -1,9 +1,9 @@
 /** How long the jobs of a queue have waited, as a snapshot shows it. May not write. */
-import { msOfCommit } from "../../shared/index.js";
+import { msOfCommit, ORDER_PAUSED } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 import { boundOf, pendingFrom, publicBounds, type QueueBounds } from "../rows/cursors.js";
-import { firstFrom } from "../index/nonEmptyPlaces.js";
+import type { Budget, Place } from "../index/scan.js";
 import { mayRunInside } from "../edges/mayTake.js";
 import type { Queue } from "../rows/queues.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -79,6 +79,10 @@ async function firstsOf(
   return found;
 }
 
+/**
+ * Of the places the ones with waiting jobs, at a range or two each. Without cursors, so that dead index entries are
+ * walked over.
+ */
 async function firstsBySkipping(
   db: DatabaseReader,
   queue: string,
@@ -88,12 +92,47 @@ async function firstsBySkipping(
   const found: Doc<"jobs">[] = [];
   let next = { queue, order: 0, shard: 0 };
   while (left.ranges >= 2 && left.bytes > 0) {
-    const job = await firstFrom({ db, left }, next);
+    const job = await firstFrom(db, left, next);
     if (job === null) break;
     found.push(job);
     next = { queue, order: job.order, shard: job.shard + 1 };
   }
   return found;
+}
+
+/** The first pending row in this place or behind it. Paused items lie behind every band. */
+async function firstFrom(
+  db: DatabaseReader,
+  left: Budget,
+  place: Place,
+): Promise<Doc<"jobs"> | null> {
+  for (const read of [inBand, behindBand]) {
+    left.ranges -= 1;
+    const job = await read(db, place);
+    if (job === null) continue;
+    left.rows -= 1;
+    left.bytes -= bytesOf(job);
+    return job;
+  }
+  return null;
+}
+
+async function inBand(db: DatabaseReader, { queue, order, shard }: Place) {
+  return await db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q.eq("queue", queue).eq("status", "pending").eq("order", order).gte("shard", shard),
+    )
+    .first();
+}
+
+async function behindBand(db: DatabaseReader, { queue, order }: Place) {
+  return await db
+    .query("jobs")
+    .withIndex("status", (q) =>
+      q.eq("queue", queue).eq("status", "pending").gt("order", order).lt("order", ORDER_PAUSED),
+    )
+    .first();
 }
 
 function older(one: Doc<"jobs"> | null, other: Doc<"jobs"> | null): Doc<"jobs"> | null {

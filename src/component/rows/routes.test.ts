@@ -4,6 +4,8 @@ import { api } from "../_generated/api.js";
 import { unusedRoutes } from "./routes.js";
 import { newWorld, refusal, released, succeeded, type World } from "../setup.test.js";
 
+/** With so many shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label. */
+const SHARDS_WIDE = 16;
 const MINUTE = 60_000;
 const labels = (n: number) => ({ labels: [`l${n}`] });
 
@@ -52,7 +54,7 @@ test.each([
 ])(
   "what workers continue with leaves the app half of the routes and places: %s",
   async (_, options) => {
-    const world = await newWorld({ shards: 16 });
+    const world = await newWorld({ shards: 4 });
     const worker = world.worker("w");
     for (let n = 0; n < 100; n += 1) {
       await world.enqueue(n);
@@ -81,7 +83,7 @@ test("a delayed job of a new label is claimable at its time although all routes 
 
 test.each([
   ["labels", (n: number) => labels(100 + n), SHARDS_DEFAULT],
-  ["places", (n: number) => ({ ...labels(0), priority: n - 10 }), SHARDS_MAX],
+  ["places", (n: number) => ({ ...labels(0), priority: n - 10 }), SHARDS_WIDE],
 ])(
   "delayed jobs for which no %s are left are put off together, after one look for some to forget",
   async (_, options, shards) => {
@@ -120,11 +122,10 @@ test("priorities without waiting jobs are forgotten by the purge where a queue h
 });
 
 describe("places", () => {
-  // With 64 shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label.
   const all = Array.from({ length: 21 }, (_, n) => n - 10);
 
   test("of all priorities and shards are allowed; with more labels than fit a job is refused, until other jobs have gone", async () => {
-    const world = await newWorld({ shards: SHARDS_MAX });
+    const world = await newWorld({ shards: SHARDS_WIDE });
     for (const priority of all) await world.enqueue("plain", { priority });
     const first = await world.enqueue("label", labels(0));
     for (let n = 1; n < 11; n += 1) await world.enqueue("label", labels(n));
@@ -152,7 +153,7 @@ describe("places", () => {
   });
 
   test("do not keep a job from coming back", async () => {
-    const world = await newWorld({ shards: SHARDS_MAX });
+    const world = await newWorld({ shards: SHARDS_WIDE });
     for (let n = 0; n < 31; n += 1) await world.enqueue("label", labels(n));
     const worker = world.worker("w");
     const [job] = await worker.claim(1, labels(0));
