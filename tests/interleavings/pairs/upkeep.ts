@@ -121,7 +121,7 @@ const rollUpAndComplete: Pair = {
   mutants: [
     {
       without: "the sweep's check for uncounted jobs",
-      changes: [{ in: "janitor.ts:tend", without: "ensureUpkeep" }],
+      changes: [{ in: "janitor.ts:repair", without: "ensureUpkeep" }],
       finds: /^a job was not counted|^no alarm/,
     },
   ],

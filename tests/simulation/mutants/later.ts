@@ -135,13 +135,13 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a callback with a dead plan is never planned anew",
-    changes: [{ in: "janitor.ts:tend", without: "replan" }],
+    changes: [{ in: "janitor.ts:repair", without: "replan" }],
     finds: ["simulation", "callback once"],
     needs: ["lost schedules", "callbacks"],
   },
   {
     name: "sessions are never forgotten",
-    changes: [{ in: "janitor.ts:tend", without: "forget" }],
+    changes: [{ in: "janitor.ts:repair", without: "forget" }],
     finds: ["nothing left"],
     queues: PULLED,
   },
