@@ -151,7 +151,8 @@ async function lastOwed(
 
 /**
  * Whether the result that the job names is still to be delivered: the delivery deletes it, if the job no longer names
- * it then.
+ * it then. (With a copy of the result in each row that is owed, 24 jobs with results of 64 KiB that end in one call write
+ * half as much again: 132 KB per job instead of 88.)
  */
 export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promise<boolean> {
   const { result } = job;
