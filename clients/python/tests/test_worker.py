@@ -64,8 +64,11 @@ class Places(unittest.TestCase):
 
         return asyncio.run(main())
 
-    @staticmethod
-    def signal(attempt: Attempt) -> None:
+    def setUp(self) -> None:
+        self.begun = threading.Event()
+
+    def signal(self, attempt: Attempt) -> None:
+        self.assertTrue(self.begun.wait(5))
         attempt.reason = "canceled"
         attempt.stop.set()
         attempt.cancel_task()
@@ -73,22 +76,26 @@ class Places(unittest.TestCase):
     def test_a_function_runs_in_a_thread_and_waits_for_its_event(self) -> None:
         def handler(job: Job) -> str:
             assert threading.current_thread() is not threading.main_thread()
+            self.begun.set()
             return f"{job.payload} {job.cancel_event.wait(5)}"
 
         self.assertEqual(self.end_of(handler, self.signal).outcome, {"kind": "succeeded", "result": "5 True"})
 
     def test_an_async_function_is_cancelled_and_may_still_return_a_result(self) -> None:
         async def ends(job: Job) -> None:
+            self.begun.set()
             await asyncio.sleep(5)
 
         async def returns(job: Job) -> str:
             try:
+                self.begun.set()
                 await asyncio.sleep(5)
             except asyncio.CancelledError:
                 return "cleaned up"
             return "late"
 
         self.assertTrue(self.end_of(ends, self.signal).is_silent)
+        self.begun.clear()
         self.assertEqual(self.end_of(returns, self.signal).outcome["result"], "cleaned up")
 
     def test_errors_of_both_are_outcomes_also_an_exit(self) -> None:
@@ -104,7 +111,6 @@ class Places(unittest.TestCase):
     def test_threads_are_kept_for_the_next_task(self) -> None:
         threads = Threads("test")
         first = threads.submit(threading.get_ident).result(5)
-        time.sleep(0.05)
         self.assertEqual(threads.submit(threading.get_ident).result(5), first)
 
 
