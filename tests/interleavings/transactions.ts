@@ -26,6 +26,7 @@ import {
 } from "../../local/functions/scheduledTable.js";
 import type { Request, Services } from "../../local/functions/scope.js";
 import type { Deployment, FunctionResult } from "../../local/functions/types.js";
+import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import { Point } from "./point.js";
 
 /** Of a scheduled function. */
@@ -59,6 +60,9 @@ export interface Begun {
   /** `null` for a call that the scheduler starts: it has no caller. */
   result: FunctionResult | null;
 }
+
+/** Contexts of one deployment serve all its orders, whichever pair they are of. */
+const SANDBOXES = keepSandboxes();
 
 const EPOCH_MS = 1_700_000_000_000;
 const CALLER: Request = { requestId: "order", identity: { kind: "none" }, scheduledBy: null };
@@ -205,7 +209,7 @@ function servicesOf(
     env,
     database,
     events: createEvents(),
-    sandboxes: inlineIsolation(env),
+    sandboxes: inlineIsolation(env, { sandboxes: SANDBOXES }),
     files: createFiles({ bytes: bytesInMemory(), origin: "http://127.0.0.1", secret: "none" }),
     permits: createPermits(env, limits, () => {}),
     runningActions: new Set(),
