@@ -18,7 +18,7 @@ async function enqueue(
   works: number,
   config: Partial<QueueConfig> = {},
 ): Promise<string[]> {
-  const rules = { handler: HANDLER, compat: "workpool" as const };
+  const rules = { handler: HANDLER };
   const enqueued = await world.t.mutation(api.lib.enqueue, {
     queue: { name: WORKPOOL_QUEUE, config: { ...WORKPOOL_CONFIG, ...config } },
     jobs: Array.from({ length: works }, () => ({ payload: {}, options: { rules } })),

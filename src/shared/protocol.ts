@@ -5,7 +5,6 @@
  */
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
-import { vCompat } from "./workpool.js";
 import { vLogLevel } from "./logLevels.js";
 
 /** How much of a backoff is random: all of it, its second half, or nothing. */
@@ -47,8 +46,6 @@ export const vJobRules = v.object({
   onCompleteExclude: v.optional(v.array(vFinishedStatus)),
   /** Its handler, in a queue that runs inside Convex. */
   handler: v.optional(vHandler),
-  /** It was enqueued as work of a work pool, and its end is told in that one's words: see `workpool.ts`. */
-  compat: v.optional(vCompat),
 });
 export type JobRules = Infer<typeof vJobRules>;
 

@@ -12,14 +12,19 @@ import type { Status } from "./status.js";
 /** The queue of a work pool; a component that is mounted twice has two. */
 export const WORKPOOL_QUEUE = "workpool";
 
+/**
+ * Whether a job of this queue is work of a pool: its `onComplete` has the pool's arguments, the text of its error is the
+ * function's own, and a last failure stays one although a cancel was asked for.
+ */
+export function isWork(queue: string): boolean {
+  return queue === WORKPOOL_QUEUE;
+}
+
 /** The default number of jobs that the first step of a `cancelAll` cancels. */
 export const WORK_CANCEL_DEFAULT = 64;
 
 /** Pieces of work in one call for their status: each is a row of up to 13 KB. */
 export const WORK_STATUS_MAX = 500;
-
-/** The words in which the end of a job is reported. */
-export const vCompat = v.literal("workpool");
 
 /** How a piece of work stands. */
 export const vWorkStatus = v.union(

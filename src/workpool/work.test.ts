@@ -37,7 +37,7 @@ const retried = (maxAttempts: number, initialBackoffMs = 250, base = 2): WorkOpt
 
 test("an action that is not retried loses its work with its lane, since it may have run", async () => {
   const { rules } = await make("action", {});
-  expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 0, compat: "workpool" });
+  expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 0 });
 });
 
 test("a lost lane is one of the attempts of an action that is retried", async () => {

@@ -52,7 +52,6 @@ export async function jobOptions(
     ...dueAt(options, now),
     ...(told === undefined || context === undefined ? {} : { context }),
     rules: {
-      compat: "workpool",
       handler: { kind: fnType, handle: await handleOf(fn), takes: "payload" },
       retry: { ...retry },
       // An action that may have run is repeated only where the app allows it. Queries and mutations leave no trace.

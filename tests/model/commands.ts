@@ -107,7 +107,7 @@ const options: fc.Arbitrary<JobOptions> = record<JobOptions>({
   context: fc.constant(undefined),
   rules: given(
     3,
-    record<Omit<NonNullable<JobOptions["rules"]>, "handler" | "compat">>({
+    record<Omit<NonNullable<JobOptions["rules"]>, "handler">>({
       retry: given(5, fc.constantFrom(RETRY, RETRY_TWICE, { ...RETRY, maxAttempts: 1 })),
       maxResets: given(4, fc.constantFrom(0, 2)),
       leaseMs: given(3, fc.constantFrom(2_000, 9_000)),

@@ -338,7 +338,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
-                    compat?: "workpool";
                   };
                 };
               }>;
@@ -557,7 +556,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
-                    compat?: "workpool";
                   };
                 };
               }>;
@@ -669,7 +667,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   handle: string;
                   takes: "payload" | "job";
                 };
-                compat?: "workpool";
               };
             };
           }>;
@@ -827,7 +824,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
-                    compat?: "workpool";
                   };
                 };
               }>;
@@ -1004,7 +1000,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
-                    compat?: "workpool";
                   };
                 };
               }>;
@@ -1384,7 +1379,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   handle: string;
                   takes: "payload" | "job";
                 };
-                compat?: "workpool";
               };
             };
           };
@@ -1950,7 +1944,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                       handle: string;
                       takes: "payload" | "job";
                     };
-                    compat?: "workpool";
                   };
                 };
               }>;

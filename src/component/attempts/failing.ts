@@ -6,6 +6,7 @@
  */
 import {
   backoffMs,
+  isWork,
   jittered,
   RUN_AT_FUTURE_MAX_MS,
   TRACE_MAX_BYTES,
@@ -42,7 +43,7 @@ export async function failAttempt(
   failure: Failure,
 ): Promise<void> {
   const { now } = ctx;
-  const { retry, compat, timeoutMs } = await rulesOf(ctx.db, queue, job);
+  const { retry, timeoutMs } = await rulesOf(ctx.db, queue, job);
   const failures = (job.failures ?? 0) + 1;
   const fatal = failure.retryable === false;
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
@@ -61,7 +62,7 @@ export async function failAttempt(
   if (isTriedAgain) return void (await backOff(ctx, job, failure.error, dueAt));
   if (goesRound) return void (await comeRound(ctx, job, queue, { error: failure.error }));
   // A work pool's `onComplete` may compare the text with the function's error.
-  const note = compat === "workpool" ? null : whyOver(retry, failures, fatal);
+  const note = isWork(queue.name) ? null : whyOver(retry, failures, fatal);
   const error = noted(failure.error, note);
   if (failure.timedOut) await timeOut(ctx, job, queue, error, { failed: true });
   else await fail(ctx, job, queue, error);

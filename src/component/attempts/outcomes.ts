@@ -10,7 +10,7 @@
  * such a one.
  */
 import type { Value } from "convex/values";
-import { RUN_AT_FUTURE_MAX_MS, type Outcome } from "../../shared/index.js";
+import { isWork, RUN_AT_FUTURE_MAX_MS, type Outcome } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { recordAttempt } from "./attemptRows.js";
@@ -85,10 +85,10 @@ async function staysFailure(
   job: Doc<"jobs">,
   reported: Outcome,
 ): Promise<boolean> {
+  if (!isWork(queue.name)) return false;
   if (job.cancelRequestedAt === undefined || reported.kind !== "failed") return false;
-  const { compat, retry } = await rulesOf(ctx.db, queue, job);
-  const isLast = reported.retryable === false || (job.failures ?? 0) + 1 >= retry.maxAttempts;
-  return compat === "workpool" && isLast;
+  const { retry } = await rulesOf(ctx.db, queue, job);
+  return reported.retryable === false || (job.failures ?? 0) + 1 >= retry.maxAttempts;
 }
 
 /** Ends a job that is asked to end, once its attempt has ended. */

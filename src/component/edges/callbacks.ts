@@ -35,6 +35,7 @@ import {
   CALLBACK_WAIT_MAX_MS,
   CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
+  isWork,
   RANGE_ROWS,
   type FinalOutcome,
   workResult,
@@ -315,7 +316,7 @@ async function call(ctx: MutationCtx, owed: PendingCallback): Promise<void> {
   // The job has been deleted, and its payload with it: its deleter does not want the callback.
   if (job === null) return;
   const handle = owed.handle as FunctionHandle<"mutation", any>;
-  if (owed.compat === "workpool") {
+  if (isWork(job.queue)) {
     const result = workResult(await readOutcome(ctx, owed.outcome));
     await ctx.runMutation(handle, { workId: owed.job, ...(await contextOf(ctx, job)), result });
     return;

@@ -30,7 +30,7 @@ export async function callbacksOf(
   job: Doc<"jobs">,
   status: FinishedStatus = job.status as FinishedStatus,
 ): Promise<PendingCallback[]> {
-  const { onComplete, onCompleteExclude = [], compat } = await rulesOf(ctx.db, queue, job);
+  const { onComplete, onCompleteExclude = [] } = await rulesOf(ctx.db, queue, job);
   if (onComplete === undefined || onCompleteExclude.includes(status)) return [];
   const { _id, attempt, worker, result, error = "", cancelReason, rounds = 0 } = job;
   const isRound = job.status !== status;
@@ -48,7 +48,6 @@ export async function callbacksOf(
     handle: onComplete,
     attempt,
     ...(worker === undefined ? {} : { worker }),
-    ...(compat === undefined ? {} : { compat }),
     ...(again ? { again } : {}),
     outcome,
   };

@@ -9,8 +9,7 @@ import { canonicalJson, type Queue, type Settings } from "./queues.js";
 
 /** The rules in force for one job: its own rules before its queue's. */
 export type Rules = Pick<Settings, "retry" | "maxResets" | "leaseMs" | "graceMs" | "logLevel"> &
-  Pick<QueueConfig, "timeoutMs" | "onComplete" | "onCompleteExclude" | "handler"> &
-  Pick<JobRules, "compat">;
+  Pick<QueueConfig, "timeoutMs" | "onComplete" | "onCompleteExclude" | "handler">;
 
 /** The row of these rules, inserted if they are new. */
 export async function internRules(db: DatabaseWriter, rules: JobRules): Promise<Id<"jobRules">> {

@@ -1,6 +1,6 @@
 /** Shapes that stand in several tables. */
 import { v } from "convex/values";
-import { vCompat, vTimedOutCode } from "../../shared/index.js";
+import { vTimedOutCode } from "../../shared/index.js";
 
 /**
  * A payload or result where it lies: in the row that names it, or, over 512 bytes, in a row of `payloads`, with its
@@ -71,6 +71,4 @@ export const owedFields = {
   outcome: vOwedOutcome,
   /** The job, or a round of it, has ended before: that end may still be owed, and is delivered first. */
   again: v.optional(v.boolean()),
-  /** The wording of the callback's arguments; absent: Conveyor's. */
-  compat: v.optional(vCompat),
 };
