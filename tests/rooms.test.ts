@@ -29,15 +29,10 @@ const ROOMS = [
 const FILES_MAX = 20;
 const README_LINES_MAX = 40;
 
-/** Imports that still go up: repairs on hot paths, and the count that an end arms. */
+/** Imports that still go up: a heartbeat that finds a sweep late, and the count that an end arms. */
 const UPWARDS = [
   "attempts/heartbeat.ts → tend/watchdog.ts",
-  "claim/choose.ts → tend/watchdog.ts",
-  "claim/claim.ts → tend/lostLeases.ts",
-  "claim/claim.ts → tend/watchdog.ts",
   "edges/applyEffects.ts → count/rollUp.ts",
-  "push/idleShutdown.ts → tend/sweepPlan.ts",
-  "push/idleShutdown.ts → tend/watchdog.ts",
 ];
 
 /**
