@@ -33,7 +33,8 @@ const ALLOWED: Record<string, string[]> = {
   // Another way in to the same component.
   "src/workpool": ["src/workpool", "src/client/parts", "src/shared"],
   "src/worker": ["src/worker", "src/shared"],
-  "src/react": ["src/react", "src/shared"],
+  // Types of a page that is a worker: the worker itself is the app's import.
+  "src/react": ["src/react", "src/shared", "src/worker/events"],
   "src/dashboard": ["src/dashboard", "src/react", "src/shared"],
   "src/cli": ["src/cli", "src/shared"],
   // A suite plays a worker by the worker's own loop.

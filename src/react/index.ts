@@ -9,6 +9,7 @@ export { useJobLogs, type JobLogs } from "./useJobLogs.js";
 export { useJobOutput, type JobOutput } from "./useJobOutput.js";
 export { useJobs } from "./useJobs.js";
 export { useQueueStats } from "./useQueueStats.js";
+export { useWorker, type PageWorker, type UsedWorker } from "./useWorker.js";
 export { isConveyorError, jobCalls } from "../shared/index.js";
 export type {
   ConveyorError,

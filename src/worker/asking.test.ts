@@ -53,6 +53,8 @@ describe("a queue that is said to have work", () => {
   });
 });
 
+const LAST = { whenIdle: ["backfill"] };
+
 describe("a queue that comes last", () => {
   const asks = (asking: Asking, got = 0) => {
     const request = asking.request({ max: 2 })!;
@@ -61,7 +63,7 @@ describe("a queue that comes last", () => {
     return request.lookIn;
   };
   const preferring = (...queues: string[]) => {
-    const asking = new Asking(new FakeClock(), ["backfill", "tiles", "walls"], "w", ["backfill"]);
+    const asking = new Asking(new FakeClock(), ["backfill", "tiles", "walls"], "w", LAST);
     for (const queue of ["backfill", "tiles", "walls"])
       asking.told(queue, queues.includes(queue) ? MORE : NONE);
     return asking;
@@ -91,7 +93,7 @@ describe("a queue that comes last", () => {
 
   test("is asked for after the others while no subscription says anything", async () => {
     const clock = new FakeClock();
-    const asking = new Asking(clock, ["backfill", "tiles"], "w", ["backfill"]);
+    const asking = new Asking(clock, ["backfill", "tiles"], "w", LAST);
     await clock.advance(1_000);
     expect([asks(asking), asks(asking)]).toEqual([["tiles"], ["backfill"]]);
     await clock.advance(60_000);
@@ -104,5 +106,31 @@ describe("a queue that comes last", () => {
     asking.told("tiles", { jobs: [{ id: "now" }], more: false });
     const { named } = asking.request({ max: 4 })!;
     expect(named).toEqual(["now"]);
+  });
+});
+
+describe("a worker that follows nothing", () => {
+  test("polls about every `pollMs`, ever more seldom while it finds nothing, and again as often once it has found a job", async () => {
+    const clock = new FakeClock();
+    const asking = new Asking(clock, ["tiles"], "w", { pollMs: 1_000 });
+    const waits: number[] = [];
+    const poll = async (got: number) => {
+      const wait = asking.claimAt()! - clock.now();
+      await clock.advance(wait);
+      waits.push(wait);
+      const jobs = Array.from({ length: got }, (_, n) => ({ id: `${n}` })) as never[];
+      asking.answered({ jobs, cursor: "c" }, asking.request({ max: 2 })!, 5);
+    };
+    for (const got of [0, 0, 0, 0, 0, 1, 0, 0]) await poll(got);
+    expect(waits.slice(1)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 1_000, 1_000]);
+  });
+
+  test("claims at once while each claim fills its room", async () => {
+    const clock = new FakeClock();
+    const asking = new Asking(clock, ["tiles"], "w", { pollMs: 1_000 });
+    await clock.advance(100);
+    const jobs = [{ id: "a" }, { id: "b" }] as never[];
+    asking.answered({ jobs, cursor: "c" }, asking.request({ max: 2 })!, 5);
+    expect(asking.claimAt()).toBe(clock.now());
   });
 });

@@ -2,7 +2,7 @@
  * Which jobs a worker asks for with its next claim, and when: jobs that its subscriptions have named, while few wait
  * (`waiting.ts`), or a scan, while more do (`idle.ts`). It knows nothing of calls or jobs in hand.
  */
-import type { Waiting as Answer } from "../shared/index.js";
+import { LEASES_MAX, type Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { Idle } from "./idle.js";
 import type { ClaimConditions } from "./hookTypes.js";
@@ -14,6 +14,8 @@ import { Waiting } from "./waiting.js";
 
 /** The free capacity of the worker. */
 export type Bounds = Pick<ClaimRequest, "max" | "maxCost">;
+
+type Due = ReturnType<Waiting["due"]>;
 
 interface Origin {
   meant: ClaimRequest;
@@ -35,14 +37,17 @@ export class Asking {
   /** Of a claim under conditions: the one that it comes from, and its side. */
   private readonly origins = new WeakMap<ClaimRequest, Origin>();
 
-  /** `whenIdle`: queues that it claims from only when the others had nothing. */
+  /**
+   * `whenIdle`: queues that it claims from only when the others had nothing. `pollMs`: how often it claims where nothing
+   * is followed.
+   */
   constructor(
     private readonly clock: Clock,
     private readonly queues: readonly string[],
     name: string,
-    whenIdle: readonly string[] = [],
+    { whenIdle = [], pollMs }: { whenIdle?: readonly string[]; pollMs?: number | undefined } = {},
   ) {
-    this.idle = new Idle(clock);
+    this.idle = new Idle(clock, pollMs);
     this.waiting = new Waiting(clock, queues, name);
     this.preference = new Preference(queues, whenIdle);
   }
@@ -64,41 +69,64 @@ export class Asking {
   /** When to claim, or null: when a subscription speaks. */
   claimAt(): number | null {
     if (this.preference.isRestNext(this.mayHave)) return this.clock.now();
-    return earlier(this.idle.claimAt(), this.waiting.nextDueAt());
+    return earlier(this.idle.claimAt(), this.waiting.nextDueAt(this.side()));
   }
 
   /** The claim to send now. Null where its conditions leave nothing to ask for: it counts as one that found nothing. */
   request(bounds: Bounds, conditions: ClaimConditions = {}): ClaimRequest | null {
     const looksAt = this.idle.claimAt();
     const isScan = looksAt !== null && looksAt <= this.clock.now();
+    const side = this.side();
+    const due = this.due(bounds, conditions, side);
     if (!isScan && !this.preference.isRestNext(this.mayHave))
-      return this.narrowed(this.named(bounds), conditions);
-    const look = { ...this.look(bounds), ...(this.idle.isInTurn ? { woken: true } : {}) };
-    return this.narrowed(look, conditions);
+      return this.narrowed(this.named(bounds, due), conditions, side);
+    const look = { ...this.look(bounds, due), ...(this.idle.isInTurn ? { woken: true } : {}) };
+    return this.narrowed(look, conditions, side);
   }
 
   /** Whether a claim is to go with the outcomes: a job is known to wait, or nothing is known. */
   get asksBeside(): boolean {
-    return this.waiting.isBacklog !== false || this.waiting.due(1).named.length > 0;
+    return this.waiting.isBacklog !== false || this.waiting.due(1, this.side()).named.length > 0;
   }
 
   /** The claim to send with the outcomes. */
   requestBeside(bounds: Bounds, conditions: ClaimConditions = {}): ClaimRequest | undefined {
+    const side = this.side();
+    const due = this.due(bounds, conditions, side);
     const isScan = this.waiting.isBacklog !== false;
-    const meant = isScan ? this.look(bounds) : this.named(bounds);
-    return this.narrowed(meant, conditions) ?? undefined;
+    const meant = isScan ? this.look(bounds, due) : this.named(bounds, due);
+    return this.narrowed(meant, conditions, side) ?? undefined;
   }
 
-  private narrowed(meant: ClaimRequest, conditions: ClaimConditions): ClaimRequest | null {
-    const side = this.preference.side(this.mayHave);
+  /** The queues that the next claim is for; undefined for all. */
+  private side(): readonly string[] | undefined {
+    return this.preference.side(this.mayHave);
+  }
+
+  /** The named jobs that it comes for; with conditions on their queues all of these, for `narrow` to choose from. */
+  private due({ max }: Bounds, { queues }: ClaimConditions, side: readonly string[] | undefined) {
+    return this.waiting.due(queues === undefined ? max : LEASES_MAX, side);
+  }
+
+  private narrowed(
+    meant: ClaimRequest,
+    conditions: ClaimConditions,
+    side: readonly string[] | undefined,
+  ): ClaimRequest | null {
     if (side === undefined && Object.keys(conditions).length === 0) return meant;
     const queues = (side ?? this.queues).filter(
       (queue) => conditions.queues?.includes(queue) ?? true,
     );
     const of = { all: this.queues, queueOf: (id: string) => this.waiting.queueOf(id) };
     const request = narrow(meant, { ...conditions, queues }, of);
-    if (request !== null) this.origins.set(request, { meant, side });
-    else this.foundNothing(meant, side);
+    if (request === null) {
+      this.foundNothing(meant, side);
+      return null;
+    }
+    // Named jobs that were left out wait for a claim to which they belong; under `ids` all have had their turn.
+    const isOfIds = conditions.ids !== undefined;
+    const origin = isOfIds ? meant : { ...meant, named: request.named ?? [] };
+    this.origins.set(request, { meant: origin, side });
     return request;
   }
 
@@ -164,9 +192,8 @@ export class Asking {
   }
 
   /** A claim that scans: the queues with a backlog, or all queues while nothing is known and once more after that. */
-  private look(bounds: Bounds): ClaimRequest {
+  private look(bounds: Bounds, { named }: Due): ClaimRequest {
     const { isBacklog } = this.waiting;
-    const { named } = this.waiting.due(bounds.max);
     return {
       ...bounds,
       ...(this.cursor === undefined ? {} : { cursor: this.cursor }),
@@ -180,8 +207,7 @@ export class Asking {
   /**
    * A claim of named jobs. It scans the queues in which such a claim failed before, and now and then further queues.
    */
-  private named(bounds: Bounds): ClaimRequest {
-    const { named, lookIn } = this.waiting.due(bounds.max);
+  private named(bounds: Bounds, { named, lookIn }: Due): ClaimRequest {
     const looks = this.clock.random() * NAMED_CLAIMS_A_LOOK < 1;
     const others = looks ? this.waiting.some(NAMED_LOOK_QUEUES) : [];
     const look = [...new Set([...lookIn, ...others])];

@@ -15,6 +15,7 @@ import {
   FLUSH_CHARS_MAX,
   FLUSH_MS_MAX,
   OUTPUT_DEFAULT,
+  POLL_MIN_MS,
   PRESENCE_MIN_MS,
   STATUS_MIN_MS,
 } from "./limits.js";
@@ -36,6 +37,8 @@ export function checkOptions(options: Given, load: Load | undefined): void {
   checkPeriod("presenceMs", options.presenceMs, PRESENCE_MIN_MS);
   checkPeriod("statusMs", options.statusMs, STATUS_MIN_MS);
   if (options.graceMs !== undefined) checkGrace(options.graceMs);
+  if (options.poll !== undefined)
+    checkInteger("poll.everyMs", options.poll.everyMs, POLL_MIN_MS, DAY_MS);
   checkOffer(options);
   checkStopAfter(options.stopAfter ?? {});
   checkBackPressure(options.backPressure ?? {}, load);

@@ -45,6 +45,23 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+test("a transport that polls opens no socket, and follows nothing", async () => {
+  const upgraded = vi.fn();
+  server.on("upgrade", (_, socket) => (upgraded(), socket.destroy()));
+  const { port } = server.address() as AddressInfo;
+  const polling = connect({
+    ...{ url: `http://127.0.0.1:${port}`, token: "t", sessionKey: "s", name: "w" },
+    ...{ api: anyApi["worker"] as unknown as WorkerApi, queues: ["tiles"], polls: true },
+  });
+  const told = vi.fn();
+  polling.watchHasWork(told, told).end();
+  polling.watchCancellations(told, told)();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await polling.close();
+  expect(upgraded).not.toHaveBeenCalled();
+  expect(told).not.toHaveBeenCalled();
+});
+
 const json = (status: number, value: unknown) => (response: ServerResponse) => {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 };

@@ -13,12 +13,16 @@ import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import { transportOver, type Connection } from "./wire.js";
 
-/** Connects to a deployment. */
-export function connect({ url, ...connection }: Connection & { url: string }): Transport {
+/** Connects to a deployment. With `polls` there is no socket: nothing is followed, and the worker asks by itself. */
+export function connect({
+  url,
+  polls = false,
+  ...connection
+}: Connection & { url: string; polls?: boolean }): Transport {
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
   const newSocket = () => new ConvexClient(url, { logger: false });
-  const socket = newSocket();
+  let socket: ConvexClient | undefined;
   let cancelSocket: ConvexClient | undefined;
   const beside = { skipQueue: true };
   return transportOver(connection, {
@@ -26,13 +30,15 @@ export function connect({ url, ...connection }: Connection & { url: string }): T
     mutation: (mutation, args) => calls.mutation(mutation, args, beside),
     beat: (mutation, args) => beats.mutation(mutation, args, beside),
     follow: (query, args, onValue, onError) => {
+      if (polls) return () => {};
       const isOfCancellations = args.call.kind === "cancellations";
       if (isOfCancellations) cancelSocket ??= newSocket();
-      const over = isOfCancellations ? cancelSocket! : socket;
-      return over.onUpdate(query, args, onValue, onError);
+      else socket ??= newSocket();
+      const over = isOfCancellations ? cancelSocket : socket;
+      return over!.onUpdate(query, args, onValue, onError);
     },
     close: async () => {
-      await Promise.all([socket.close(), cancelSocket?.close()]);
+      await Promise.all([socket?.close(), cancelSocket?.close()]);
     },
   });
 }

@@ -30,6 +30,7 @@ import {
   FIRST_MS,
   FIRST_SPREAD_MS,
   LOOK_AGAIN_MS,
+  POLL_DOUBLINGS,
   TURN_GAP_MS,
 } from "./limits.js";
 import type { PlaceInFleet } from "./transport.js";
@@ -47,10 +48,17 @@ export class Idle {
   private looksLeft = 2;
   private lookAt: number;
   private readonly lookAgainAt: number;
+  /** Without a subscription, when it scans after an empty claim; and how many of these there were in a row. */
+  private pollAt = 0;
+  private emptyPolls = 0;
   /** Whether the next scan is in its turn: then it may take jobs of another worker's shard. */
   isInTurn = false;
 
-  constructor(private readonly clock: Clock) {
+  /** `pollMs`: about how often it scans where there is no subscription, and none is expected. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly pollMs?: number,
+  ) {
     // The first claim does not wait for the subscription: it makes the worker known, or finds that it is not welcome.
     this.lookAt = clock.now() + clock.random() * FIRST_SPREAD_MS;
     this.lookAgainAt = clock.now() + LOOK_AGAIN_MS * (1 + clock.random());
@@ -79,6 +87,7 @@ export class Idle {
   claimed(got: number, asked: number, tookMs: number, fleet?: PlaceInFleet): void {
     this.looksLeft -= 1;
     this.fleet = fleet ?? this.fleet;
+    this.polled(got);
     if (got > 0) {
       this.wait = got < asked ? EMPTY_WAIT_MIN_MS : 0;
       this.lookAt = this.clock.now() + this.wait;
@@ -95,9 +104,19 @@ export class Idle {
     if (this.hasWork === false) return this.looksLeft > 0 ? this.lookAgainAt : null;
     // Without a subscription there is nothing to say when work comes, and polling must stay cheap.
     if (this.hasWork === undefined && this.wait > 0) {
-      return Math.max(this.lookAt, this.lookAt - this.wait + EMPTY_WAIT_MAX_MS);
+      const { lookAt, pollMs } = this;
+      const pollAt = pollMs === undefined ? lookAt - this.wait + EMPTY_WAIT_MAX_MS : this.pollAt;
+      return Math.max(lookAt, pollAt);
     }
     return this.lookAt;
+  }
+
+  /** Ever more seldom while polls find nothing, and never at the same time as the rest of the fleet for long. */
+  private polled(got: number): void {
+    const { clock, pollMs = 0 } = this;
+    const doublings = got > 0 ? 0 : Math.min(this.emptyPolls, POLL_DOUBLINGS);
+    this.emptyPolls = got > 0 ? 0 : this.emptyPolls + 1;
+    this.pollAt = clock.now() + pollMs * 2 ** doublings * (0.75 + clock.random() / 2);
   }
 
   /** The longest wait after an empty claim that took so long. */

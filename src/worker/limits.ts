@@ -109,5 +109,9 @@ export const RETRY_LOCALLY_DEFAULT = { attempts: 3, minMs: 500, maxMs: 10_000 } 
 export const RETRY_LOCALLY_TIMES_MAX = 100;
 export const RETRY_LOCALLY_MAX_MS = 60 * 60_000;
 
+/** The least time between two polls; while they find nothing it doubles so often. */
+export const POLL_MIN_MS = 250;
+export const POLL_DOUBLINGS = 3;
+
 /** After a claim that a limit or a hook has left out, the next one is asked about. */
 export const HELD_BACK_MS = 1_000;

@@ -24,7 +24,7 @@ export function narrow(
   }
   const isWanted = (queue: string | undefined) =>
     queues === undefined || (queue !== undefined && queues.includes(queue));
-  const known = named.filter((id) => isWanted(of.queueOf(id)));
+  const known = named.filter((id) => isWanted(of.queueOf(id))).slice(0, meant.max);
   const looked = queues === undefined ? lookIn : (lookIn ?? of.all).filter(isWanted);
   if (looked?.length === 0 && known.length === 0) return null;
   return {

@@ -91,6 +91,13 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
    */
   statusMs?: number;
   /**
+   * Polls by plain HTTP, for a place where no WebSocket can be had: about every `everyMs`, at least 250, with jitter,
+   * and up to eight times as seldom while nothing is found. A cancellation is heard of with the next beat, a third of a
+   * lease later at most. Each poll is a call.
+   * @default none: it follows its queues over a WebSocket, and polls nothing
+   */
+  poll?: { everyMs: number };
+  /**
    * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It serves the list of
    * workers: nothing else depends on it.
    * @default 60_000

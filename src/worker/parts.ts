@@ -50,6 +50,8 @@ export interface LoopOptions {
   groups?: readonly string[];
   /** Queues that it claims from only when the others had nothing. */
   whenIdle?: readonly string[];
+  /** How often it claims where nothing is followed. */
+  pollMs?: number;
   /** Between two status events; absent or 0, there are none. */
   statusMs?: number;
   emit: (event: WorkerEvent) => void;
@@ -97,7 +99,10 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   const waker = new Waker(clock);
   const outbox = new Outbox(clock);
   const { hooks = {} } = options;
-  const asking = new Asking(clock, options.queues, name, options.whenIdle);
+  const asking = new Asking(clock, options.queues, name, {
+    whenIdle: options.whenIdle ?? [],
+    pollMs: options.pollMs,
+  });
   const following = new Following({
     ...{ transport, asking, maxCost },
     told: () => waker.wake(),

@@ -149,16 +149,19 @@ export class Waiting {
     return this.queues.filter((queue) => this.more.get(queue) === true);
   }
 
-  /** When it comes for the next that was named, or null. */
-  nextDueAt(): number | null {
-    const due = [...this.jobs.values()].map(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil));
+  /** When it comes for the next that was named, in these queues or any, or null. */
+  nextDueAt(queues?: readonly string[]): number | null {
+    const due = [...this.jobs.values()]
+      .filter(({ queue }) => queues?.includes(queue) !== false)
+      .map(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil));
     return due.length === 0 ? null : Math.min(...due);
   }
 
-  /** The first jobs that it comes for now, and the queues that it also scans. */
-  due(max: number): { named: string[]; lookIn: string[] } {
+  /** The first jobs that it comes for now, in these queues or any, and the queues that it also scans. */
+  due(max: number, queues?: readonly string[]): { named: string[]; lookIn: string[] } {
     const now = this.clock.now();
     const due = [...this.jobs.values()]
+      .filter(({ queue }) => queues?.includes(queue) !== false)
       .filter(({ dueAt, takenUntil }) => Math.max(dueAt, takenUntil) <= now)
       .slice(0, max);
     this.asked = new Map(due.map(({ id, queue }) => [id, queue]));
@@ -166,11 +169,12 @@ export class Waiting {
     return { named: due.map(({ id }) => id), lookIn: [...new Set(stubborn)] };
   }
 
-  /** Whether a queue may have jobs for this worker now, as far as it is known. */
+  /** Whether a queue may have jobs for this worker, now or soon, as far as it is known. */
   mayHave(queue: string): boolean {
     const now = this.clock.now();
-    const isDue = ({ dueAt, takenUntil }: Known) => Math.max(dueAt, takenUntil) <= now;
-    return this.more.get(queue) !== false || this.of(queue).some(isDue);
+    const waits = ({ dueAt, failures, takenUntil }: Known) =>
+      takenUntil <= now && (failures === 0 || dueAt <= now);
+    return this.more.get(queue) !== false || this.of(queue).some(waits);
   }
 
   /** The queue of a job that was named, or is asked for. */

@@ -116,6 +116,7 @@ describe("options", () => {
     ["a beat every millisecond", { presenceMs: 1 }],
     ["a grace of more than a day", { graceMs: 86_400_001 }],
     ["a status every millisecond", { statusMs: 1 }],
+    ["a poll every millisecond", { poll: { everyMs: 1 } }],
     ["a share of no memory", { backPressure: { memory: 0 } }],
     ["queues that all come last", { queues: [{ queue: "tiles", onlyWhenIdle: true } as const] }],
     ["an end before the first job", { stopAfter: { jobs: 0 } }],

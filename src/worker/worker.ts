@@ -233,6 +233,7 @@ export class Worker<Api extends WorkerApi> {
       labels: [...new Set(options.labels)].sort(),
       groups: [...new Set(options.groups)].sort(),
       ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
+      polls: options.poll !== undefined,
     });
   }
 
@@ -243,6 +244,7 @@ export class Worker<Api extends WorkerApi> {
     return new Loop({
       ...{ clock: systemClock, transport, name, queues, handlers, output },
       ...{ hooks: options, whenIdle: this.whenIdle },
+      ...(options.poll === undefined ? {} : { pollMs: options.poll.everyMs }),
       ...(load === undefined ? {} : { load }),
       ...(labels === undefined ? {} : { labels }),
       ...(groups === undefined ? {} : { groups }),

@@ -1,0 +1,107 @@
+/** Workers that are steered while they run, on the local backend: conditions, polls, and an end by itself. */
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { api } from "../support/app/convex/_generated/api.js";
+import { startApp, type TestApp } from "../support/testApp.js";
+import { jobCalls } from "../../src/shared/index.js";
+import { Worker, type WorkerEvent, type WorkerOptions } from "../../src/worker/index.node.js";
+
+const sums = jobCalls(api.sums);
+const races = jobCalls(api.races);
+type Options = Partial<WorkerOptions<typeof api.work>>;
+
+let app: TestApp;
+let token: string;
+const running: Worker<typeof api.work>[] = [];
+
+beforeAll(async () => {
+  app = await startApp();
+  token = await app.token();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((worker) => worker.stop({ graceMs: 0 })));
+});
+afterAll(() => app?.close());
+
+const enqueue = (n: number) => app.client.mutation(...sums.enqueue("sums", { n, workMs: 0 }));
+const statusOf = async (id: string) => (await app.client.query(...sums.status(id)))?.status;
+
+const until = (isSo: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(isSo, { timeout: 30_000, interval: 50 });
+
+function start(name: string, options: Options = {}) {
+  const events: WorkerEvent[] = [];
+  const worker = new Worker({
+    ...{ url: app.url, token, api: api.work, name, handleSignals: false },
+    handlers: { sums: async ({ payload: { n } }) => ({ square: n * n }) },
+    onEvent: (event) => void events.push(event),
+    ...options,
+  });
+  running.push(worker);
+  return { worker, events, ended: worker.run() };
+}
+
+test("a worker that polls does jobs over HTTP alone, and ends by itself after so many", async () => {
+  const ids = await Promise.all([1, 2, 3, 4, 5].map(enqueue));
+  const { worker, ended } = start("poller", { poll: { everyMs: 250 }, stopAfter: { jobs: 3 } });
+  await ended;
+  expect(worker.status).toMatchObject({ state: "stopped", done: 3 });
+  const statuses = await Promise.all(ids.map(statusOf));
+  expect(statuses.filter((status) => status === "succeeded")).toHaveLength(3);
+  const { ended: rest } = start("idler", { poll: { everyMs: 250 }, stopAfter: { idleMs: 8_000 } });
+  await rest;
+  expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(["succeeded"]));
+}, 60_000);
+
+test("a worker takes only the jobs that it has chosen among those that it was shown", async () => {
+  const [odd, even] = [await enqueue(7), await enqueue(8)];
+  const { worker } = start("chooser", {
+    concurrency: 4,
+    beforeClaim: async ({ peek }) => {
+      const seen = await peek({ queues: ["sums"] });
+      const wanted = seen.filter(({ payload }) => (payload as { n: number }).n % 2 === 0);
+      return { ids: wanted.map(({ id }) => id) };
+    },
+  });
+  await until(async () => (await statusOf(even)) === "succeeded");
+  expect(await statusOf(odd)).toBe("pending");
+  expect((await worker.peek()).map(({ id }) => id)).toEqual([odd]);
+  await worker.stop();
+  start("any");
+  await until(async () => (await statusOf(odd)) === "succeeded");
+}, 60_000);
+
+test("a quiet worker claims nothing and is seen, and one that resumes with more room takes what waits", async () => {
+  const { worker, events } = start("quiet");
+  await until(() => worker.state === "waiting");
+  worker.quiet();
+  const ids = await Promise.all([1, 2, 3].map(enqueue));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await Promise.all(ids.map(statusOf))).toEqual(["pending", "pending", "pending"]);
+  worker.concurrency = 3;
+  worker.resume();
+  await until(async () =>
+    (await Promise.all(ids.map(statusOf))).every((one) => one === "succeeded"),
+  );
+  const claimed = events.flatMap((event) => (event.kind === "claimed" ? event.jobs : []));
+  expect(claimed).toHaveLength(3);
+  expect(worker.status.slots.had).toBe(3);
+}, 60_000);
+
+test("a queue that comes last is served when the other has nothing", async () => {
+  const order: string[] = [];
+  const note =
+    (queue: string) =>
+    async ({ payload: { n } }: { payload: { n: number } }) => {
+      order.push(queue);
+      return { square: n * n };
+    };
+  await Promise.all([1, 2, 3].map((n) => app.client.mutation(...races.enqueue("races", { n }))));
+  await Promise.all([1, 2, 3].map(enqueue));
+  const { worker } = start("ordered", {
+    queues: ["sums", { queue: "races", onlyWhenIdle: true }],
+    handlers: { sums: note("sums"), races: note("races") },
+  });
+  await until(() => order.length === 6);
+  expect(order).toEqual(["sums", "sums", "sums", "races", "races", "races"]);
+  await worker.stop();
+}, 60_000);
