@@ -13,16 +13,16 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [37, 240],
-  complete: [51, 348],
-  heartbeat: [24, 106],
+  claim: [36, 229],
+  complete: [50, 337],
+  heartbeat: [23, 106],
   enqueue: [23, 123],
-  wake: [46, 290],
-  "lane's step": [59, 396],
-  sweep: [45, 265],
+  wake: [45, 282],
+  "lane's step": [61, 404],
+  sweep: [44, 265],
 };
 /** Files of the largest circle. */
-const CIRCLE_MAX = 7;
+const CIRCLE_MAX = 8;
 
 const modules = componentModules().filter((file) => !file.startsWith("_generated/"));
 const reaches = new Reaches(modules);

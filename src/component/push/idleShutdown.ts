@@ -5,9 +5,9 @@
  * Handshake, as of a sweep that goes: a transaction that leases depends, by a real read, on a timer; this one is
  * deleted after a real read that nothing is leased and no callback is owed, and that no other session has served since
  * it was made. So of a claim and a lane that leaves one retries. The lane ensures the sweep's other duty, the roll-up,
- * itself; and where an alarm is dead, the sweep is left to come.
+ * itself; and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
  *
- * Snapshot reads: dead alarms. Reads for real: the janitor's timers, all active
+ * Snapshot reads: overdue work in some queues in which nothing runs. Reads for real: the janitor's timers, all active
  * sessions, sessions that were idle since, the first owed callback, the first session that is over, the roll-up's alarm.
  * Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
  */
@@ -23,9 +23,11 @@ import type { Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
 import type { Session } from "../rows/sessions.js";
 import type { Lane } from "./lanes.js";
+import { patrol } from "../tend/sweepPlan.js";
 import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
-import { conclude, findDead } from "../loops/loop.js";
+import { conclude } from "../loops/loop.js";
 import { findTimers, firstGone, isFar } from "../loops/timers.js";
+import { lookForOverdue } from "../tend/watchdog.js";
 
 /** One of so many is left to come: work that was lost a moment ago is not overdue yet. */
 const SWEEPS_LEFT = 16;
@@ -83,7 +85,7 @@ async function callOffSweep(
 }
 
 /**
- * Whether a sweep would have nothing to do: beside this lane no session works, and no alarm is dead.
+ * Whether a sweep would have nothing to do: beside this lane no session works, and nothing is lost where nothing runs.
  */
 export const readIdle = internalQuery({
   args: { lane: v.id("lanes"), madeAt: v.number(), now: v.number() },
@@ -92,11 +94,15 @@ export const readIdle = internalQuery({
     const lane = await ctx.db.get("lanes", id);
     if (lane === null) return false;
     const { queue, session } = lane;
-    const [isNeeded, dead] = await Promise.all([
+    const lost = async () => {
+      const { queues } = await patrol(ctx);
+      return await lookForOverdue(ctx.db, [...new Set([queue, ...queues])], now);
+    };
+    const [isNeeded, overdue] = await Promise.all([
       isNeededSince(ctx.db, queue, madeAt, session),
-      findDead(ctx.db, now),
+      lost(),
     ]);
-    return !isNeeded && dead.length === 0;
+    return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
   },
 });
 
