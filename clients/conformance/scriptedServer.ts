@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { keyOf, type Json, type Lease } from "./messages.js";
+import { isSame, keyOf, type Json, type Lease } from "./messages.js";
 import { Rules } from "./rules.js";
 
 /** One job, and the troubles that come with it. */
@@ -47,6 +47,8 @@ export class ScriptedServer {
   /** Jobs to be given when all before them are recorded, each group in the reply to the last outcome before it. */
   later: ScriptedJob[][] = [];
   left = false;
+  /** Whether the worker has tended late work, as replies asked it to. */
+  wasTended = false;
   private readonly server: Server;
   private readonly held = new Map<string, Held>();
   private readonly attempts = new Map<string, number>();
@@ -132,6 +134,10 @@ export class ScriptedServer {
     this.rules.checkLeases(this.held.values());
     if (call === "watch") return success(this.watch(args.call));
     if (call === "report") return this.report(args);
+    if (args.tend !== undefined) {
+      this.wasTended ||= isSame(args.tend, [QUEUE]);
+      return success({ answers: [] });
+    }
     if (call === "heartbeat") return success({ answers: this.beat(args) });
     if (call === "complete" && args.later === true) return success({ answers: [], jobs: [] });
     return this.numbered(call, args);
@@ -164,7 +170,8 @@ export class ScriptedServer {
     const isLost = trouble === "lost" || (call === "claim" && this.claimsLost-- > 0);
     if (isLost) return this.unanswered({ kind: "lost" }, args);
     this.rules.answered(n);
-    return success({ ...this.reply, session: "session", cursor: "{}" });
+    const late = this.wasTended ? {} : { isLate: true };
+    return success({ ...this.reply, session: "session", cursor: "{}", ...late });
   }
 
   private unanswered(answer: Answer, args: Json): Answer {

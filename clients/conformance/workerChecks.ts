@@ -102,6 +102,7 @@ async function checkWork(command: Command): Promise<Check[]> {
         command.hasReports === false || hasSaid(server),
         JSON.stringify(server.reported),
       ),
+      check("late work is tended where a reply says so", server.wasTended, "no call had tend"),
       check("nothing is claimed after SIGTERM", !server.hasLeased("never"), "a job was claimed"),
       check(
         "SIGTERM lets the job in hand end, and the process ends with 0",

@@ -7,7 +7,8 @@ import concurrent.futures
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Protocol
 
-from .limits import BEAT_TIMEOUT_S, CALL_TIMEOUT_S
+from .errors import ConveyorError, Rejected, Unanswered
+from .limits import BEAT_TIMEOUT_S, CALL_TIMEOUT_S, TENDS_MAX
 
 Json = dict[str, Any]
 
@@ -54,6 +55,7 @@ class Deployment:
     max_cost: Optional[int] = None
     #: The session's id, as claims are answered: reports name it, so that they need not search for it.
     session: Optional[Json] = None
+    _tending: Optional["asyncio.Task[None]"] = None
 
     async def hello(self) -> Json:
         return await self._watch({"kind": "hello", "queues": self.offer.queues})
@@ -81,7 +83,7 @@ class Deployment:
     async def heartbeat(self, leases: list[Json], leaving: Optional[int] = None) -> list[Json]:
         last = {} if leaving is None else {"leaving": leaving}
         answer = await self._call("mutation", "heartbeat", {"leases": leases, **last}, BEAT_TIMEOUT_S)
-        return answer["answers"]
+        return self._noted(answer)["answers"]
 
     async def report(self, said: Json) -> list[Json]:
         return (await self._call("mutation", "report", {**(self.session or {}), **said}))["answers"]
@@ -89,7 +91,21 @@ class Deployment:
     def _noted(self, reply: Json) -> Json:
         if "session" in reply:
             self.session = {"session": reply["session"]}
+        if reply.get("isLate") and self._tending is None:
+            self._tending = asyncio.ensure_future(self._tend())
         return reply
+
+    async def _tend(self) -> None:
+        """Does late work of the deployment, beside the worker's calls. A reply says so again if this fails."""
+        call = {"leases": [], "tend": self.offer.queues}
+        try:
+            for _ in range(TENDS_MAX):
+                if not (await self._call("mutation", "heartbeat", call, BEAT_TIMEOUT_S)).get("isLate"):
+                    break
+        except (Unanswered, Rejected, ConveyorError):
+            pass  # A conflicting call has done it, or does it.
+        finally:
+            self._tending = None
 
     async def _watch(self, call: Json) -> Any:
         return await self._send("query", "watch", {"token": self.token, "call": call}, CALL_TIMEOUT_S)

@@ -50,6 +50,9 @@ REFUSALS_BEFORE_DEFERRING = 2
 REFUSALS_BEFORE_HANDING_OVER = 4
 COMPLETE_MAX_BYTES = 4 * 2**20
 
+#: So often at most a worker tends late work in a row: each call ends the leases of a few sessions.
+TENDS_MAX = 16
+
 #: Over how long workers that start at once spread their first claims.
 FIRST_SPREAD_S = 0.05
 POLL_MIN_S = 0.25

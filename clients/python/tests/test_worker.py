@@ -12,6 +12,7 @@ from typing import Any, Callable
 
 from convex_conveyor import ConveyorError, Int64, Job, NoRetry, Worker
 from convex_conveyor.attempts import Attempt
+from convex_conveyor.deployment import Deployment, Offer
 from convex_conveyor.errors import Rejected, Unanswered
 from convex_conveyor.handlers import Handlers
 from convex_conveyor.http import Http
@@ -112,6 +113,38 @@ class Places(unittest.TestCase):
         threads = Threads("test")
         first = threads.submit(threading.get_ident).result(5)
         self.assertEqual(threads.submit(threading.get_ident).result(5), first)
+
+
+class Tending(unittest.TestCase):
+    def run_calls(self, answers: list[Any]) -> list[Any]:
+        """The arguments of the calls that follow one claim; its reply says that work is late."""
+        made: list[Any] = []
+
+        class Wire:
+            def call(self, kind: str, path: str, args: Any, timeout_s: float) -> Any:
+                made.append((path, args.get("tend")))
+                if path == "work:claim":
+                    return {"jobs": [], "isLate": True}
+                answer = answers.pop(0)
+                if isinstance(answer, Exception):
+                    raise answer
+                return {"answers": [], "isLate": answer}
+
+        async def main() -> None:
+            deployment = Deployment(Wire(), Threads("test"), "work", "t", "s", "name", Offer(["q"]))
+            await deployment.claim(1, {"max": 1})
+            while deployment._tending is not None:
+                await asyncio.sleep(0.005)
+
+        asyncio.run(main())
+        return made
+
+    def test_late_work_is_tended_until_an_answer_says_that_none_is_left(self) -> None:
+        tend = ("work:heartbeat", ["q"])
+        self.assertEqual(self.run_calls([True, False]), [("work:claim", None), tend, tend])
+
+    def test_a_call_that_tends_and_fails_is_not_repeated(self) -> None:
+        self.assertEqual(len(self.run_calls([Unanswered("timeout"), False])), 2)
 
 
 class Server(BaseHTTPRequestHandler):
