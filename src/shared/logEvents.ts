@@ -3,7 +3,7 @@
  * `docs/reference/events.md` is this in words. A field is only ever added. Pure.
  */
 import { v, type Infer } from "convex/values";
-import { vLogLevel } from "./logLevels.js";
+import type { vLogLevel } from "./logLevels.js";
 import { vStatus } from "./status.js";
 
 /** `name`: the name that the job was enqueued with, where it has one. */
@@ -94,9 +94,6 @@ export const LOG_EVENTS = {
 
 export type LogEvent = keyof typeof LOG_EVENTS;
 export type LogFields<Event extends LogEvent> = Infer<(typeof LOG_EVENTS)[Event]>;
-
-/** The further fields of every line. */
-export const vLogHead = v.object({ conveyor: v.string(), level: vLogLevel });
 
 /** One line. `undefined` is left out, and a 64-bit number is written as a string. */
 export function logLine<Event extends LogEvent>(
