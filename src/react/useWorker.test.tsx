@@ -9,7 +9,7 @@ import { useWorker, type PageWorker } from "./index.js";
 
 class FakeWorker implements PageWorker {
   status: WorkerStatus = {
-    ...{ state: "starting", since: 0, isQuiet: false, done: 0, running: [] },
+    ...{ state: "starting", since: 0, startedAt: 0, isQuiet: false, done: 0, running: [] },
     slots: { used: 0, had: 1 },
   };
   stops = 0;

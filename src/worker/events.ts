@@ -52,7 +52,9 @@ export interface WorkerStatus {
   isQuiet: boolean;
   /** Slots with running handlers, and all slots: its `concurrency`. */
   slots: { used: number; had: number };
-  /** How many outcomes of its attempts are in the database. */
+  /** Since when it is there, in milliseconds since 1970. */
+  startedAt: number;
+  /** How many outcomes of its attempts are in the database, since then. */
   done: number;
   /** The attempts with running handlers. */
   running: OfJob[];

@@ -57,6 +57,7 @@ describe("the status of a worker", () => {
     expect(loop.statusNow()).toEqual({
       state: "working",
       since: expect.any(Number),
+      startedAt: 0,
       isQuiet: false,
       slots: { used: 1, had: 3 },
       done: 1,

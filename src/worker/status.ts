@@ -17,11 +17,13 @@ export interface StatusDeps {
 export class Status {
   state: WorkerState = "starting";
   private since: number;
+  private readonly startedAt: number;
   private done = 0;
   private cancelTimer = () => {};
 
   constructor(private readonly deps: StatusDeps) {
     this.since = deps.clock.date();
+    this.startedAt = this.since;
   }
 
   start(): void {
@@ -53,6 +55,7 @@ export class Status {
     return {
       state: this.state,
       since: this.since,
+      startedAt: this.startedAt,
       isQuiet: isQuiet(),
       slots: { used: attempts.slotsUsed(), had: slots() },
       done: this.done,

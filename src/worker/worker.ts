@@ -80,7 +80,8 @@ export class Worker<Api extends WorkerApi> {
     this.slots = options.concurrency ?? 1;
     this.listeners = new Listeners(options.onEvent ?? printEvent);
     this.startedAs = {
-      ...{ state: "starting", since: Date.now(), isQuiet: false, done: 0, running: [] },
+      ...{ state: "starting", since: Date.now(), startedAt: Date.now() },
+      ...{ isQuiet: false, done: 0, running: [] },
       slots: { used: 0, had: this.slots },
     };
   }
