@@ -3,7 +3,6 @@ import {
   ERROR_MAX_BYTES,
   LABELS_MAX,
   NAME_MAX_LENGTH,
-  SHARDS_DEFAULT,
   SHARDS_MAX,
   TAGS_MAX,
   type QueueDeclaration,
@@ -14,6 +13,8 @@ export const QUEUES = 1_000;
 export const PUSH_QUEUES = 64;
 /** With all priorities, and eleven sets of labels, these are as many places as a queue may have. */
 export const SHARDS_WIDE = 16;
+/** With all the routes that returned jobs may need, of one priority each, all places but the ones of one more. */
+export const SHARDS_FEW = 4;
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
@@ -39,7 +40,7 @@ export function declarationOf(n: number): QueueDeclaration {
     takes: "payload" as const,
   };
   const config = {
-    ...{ leaseMs: 60_000, maxResets: 3, shards: n % 2 === 1 ? SHARDS_DEFAULT : SHARDS_WIDE },
+    ...{ leaseMs: 60_000, maxResets: 3, shards: n % 2 === 1 ? SHARDS_FEW : SHARDS_WIDE },
     ...{
       onComplete: "function://done".padEnd(200, "-"),
       result: JSON.stringify({ kind: "any" }).padEnd(2_048),

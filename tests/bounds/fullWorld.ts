@@ -124,9 +124,9 @@ async function plantQueues(world: LargeWorld): Promise<void> {
 /** Routes and priorities of a queue with so many shards; one more would be too many places. */
 const ROUTES = 12;
 const prioritiesOf = (route: number) => (route === 0 ? PRIORITIES : [0]);
-/** Of every other queue: the default shards, and as many routes as returned jobs may need. */
+/** Of every other queue: few shards, and as many routes as returned jobs may need. */
 const ROUTES_ODD = ROUTES_BACK_MAX - 1;
-const prioritiesOfOdd = () => [0, 1];
+const prioritiesOfOdd = () => [0];
 
 async function plantRoutes(world: LargeWorld, n: number): Promise<void> {
   const queue = queueName(n);
