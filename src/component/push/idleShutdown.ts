@@ -27,7 +27,7 @@ import { patrol } from "../tend/sweepPlan.js";
 import { ensureUpkeep, hasRollUp } from "../count/rollUp.js";
 import { conclude } from "../loops/loop.js";
 import { findTimers, firstGone, isFar } from "../loops/timers.js";
-import { lookForOverdue } from "../tend/watchdog.js";
+import { isOverdue, lookForOverdue } from "../tend/watchdog.js";
 
 /** One of so many is left to come: work that was lost a moment ago is not overdue yet. */
 const SWEEPS_LEFT = 16;
@@ -102,7 +102,7 @@ export const readIdle = internalQuery({
       isNeededSince(ctx.db, queue, madeAt, session),
       lost(),
     ]);
-    return !isNeeded && Object.values(overdue).every((one) => one.length === 0);
+    return !isNeeded && !isOverdue(overdue);
   },
 });
 

@@ -35,6 +35,28 @@ test("a worker ends the leases of a session that has gone silent, and gets its j
   expect(worker.isLate).toBe(false);
 });
 
+test("an idle worker, which claims nothing, learns by its beat that a sweep is late", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const idle = world.worker("idle");
+  await idle.claim();
+  const gone = world.worker("gone");
+  await world.enqueue();
+  await gone.heartbeat(await gone.claim());
+  const [held] = await idle.claim(1, { n: 1 });
+  await idle.complete([succeeded(held!)]);
+  await chokeScheduler(world);
+  await world.advance(11_000);
+  await idle.heartbeat([]);
+  expect(idle.isLate, "a sweep may come a moment late").toBe(false);
+  await world.advance(2_000);
+  await idle.heartbeat([]);
+  expect(idle.isLate).toBe(true);
+  await idle.tend();
+  expect((await gone.session()).state).toBe("gone");
+  expect(await world.status(id)).toMatchObject({ status: "succeeded" });
+});
+
 test("a killed fleet's leases end in as many calls as sweeps would take, one after the other", async () => {
   const world = await newWorld();
   const ids = await world.enqueueBatch(Array.from({ length: 20 }, (_, n) => n));

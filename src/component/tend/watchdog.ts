@@ -40,7 +40,7 @@ import {
   WIDTHS,
   type SegmentKind,
 } from "../loops/segments.js";
-import { ensureJanitor, findTimers } from "../loops/timers.js";
+import { ensureJanitor, findTimers, isTimeToTend } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, scheduleWake } from "../edges/wakes.js";
 
 const KINDS: readonly SegmentKind[] = ["dispatcher", "expiry"];
@@ -61,6 +61,8 @@ export const vOverdue = v.object({
   strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
   /** Pushed queues with jobs that have long waited and no polling lane. */
   asleep: v.array(v.string()),
+  /** A sweep is late: leases may be over. */
+  isSweepLate: v.boolean(),
 });
 export type Overdue = Infer<typeof vOverdue>;
 
@@ -74,7 +76,8 @@ export async function lookForOverdue(
   now: number,
 ): Promise<Overdue> {
   const timers = await findDead(db, now);
-  const share = Math.floor((WATCH_RANGES_MAX - 1) / Math.max(1, queues.length));
+  const isSweepLate = isTimeToTend([], await findTimers(db), now);
+  const share = Math.floor((WATCH_RANGES_MAX - 2) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
     Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
@@ -91,7 +94,12 @@ export async function lookForOverdue(
     timers,
     strays: strays.flat(),
     asleep: queues.filter((_, i) => asleep[i] === true),
+    isSweepLate,
   };
+}
+
+export function isOverdue({ timers, strays, asleep, isSweepLate }: Overdue): boolean {
+  return isSweepLate || timers.length + strays.length + asleep.length > 0;
 }
 
 /**
@@ -194,7 +202,7 @@ export async function isAnyOverdue(
   queues: readonly string[],
   now: number,
 ): Promise<boolean> {
-  return Object.values(await check(ctx, queues, now)).some((found) => found.length > 0);
+  return isOverdue(await check(ctx, queues, now));
 }
 
 async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Overdue> {
