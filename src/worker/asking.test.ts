@@ -134,3 +134,28 @@ describe("a worker that follows nothing", () => {
     expect(asking.claimAt()).toBe(clock.now());
   });
 });
+
+test("however its claims are narrowed, a worker never asks itself again at the same moment without end", async () => {
+  let seed = 7;
+  const draw = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const queues = ["backfill", "tiles", "walls"];
+  const conditions = [{}, { ids: [] }, { ids: ["gone"] }, { queues: ["walls"] }, { maxCost: 1 }];
+  for (let world = 0; world < 300; world += 1) {
+    const clock = new FakeClock();
+    const asking = new Asking(clock, queues, "w", draw(2) === 0 ? LAST : {});
+    for (let step = 0; step < 30; step += 1) {
+      const jobs = Array.from({ length: draw(3) }, () => ({ id: `${draw(9)}` }));
+      if (draw(3) > 0) asking.told(queues[draw(3)]!, { jobs, more: draw(3) === 0 });
+      let asked = 0;
+      for (; (asking.claimAt() ?? Infinity) <= clock.now(); asked += 1) {
+        expect(asked, `world ${world}, step ${step}`).toBeLessThan(6);
+        const request = asking.request({ max: 2 }, conditions[draw(conditions.length)]!);
+        if (request !== null) asking.answered(empty("c"), request, 5);
+      }
+      await clock.advance(draw(400));
+    }
+  }
+});
