@@ -152,7 +152,7 @@ test("however its claims are narrowed, a worker never asks itself again at the s
       let asked = 0;
       for (; (asking.claimAt() ?? Infinity) <= clock.now(); asked += 1) {
         expect(asked, `world ${world}, step ${step}`).toBeLessThan(6);
-        const request = asking.request({ max: 2 }, conditions[draw(conditions.length)]!);
+        const request = asking.request({ max: 2 }, conditions[draw(conditions.length)]);
         if (request !== null) asking.answered(empty("c"), request, 5);
       }
       await clock.advance(draw(400));
