@@ -33,6 +33,8 @@ const README_LINES_MAX = 40;
 const UPWARDS = [
   "attempts/heartbeat.ts → tend/watchdog.ts",
   "edges/applyEffects.ts → count/rollUp.ts",
+  "push/idleShutdown.ts → tend/sweepPlan.ts",
+  "push/idleShutdown.ts → tend/watchdog.ts",
 ];
 
 /**
