@@ -15,11 +15,11 @@ import { componentModules } from "../scripts/support/testBuild.js";
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
   claim: [36, 229],
   complete: [50, 337],
-  heartbeat: [23, 108],
+  heartbeat: [23, 110],
   enqueue: [23, 123],
   wake: [45, 282],
   "lane's step": [61, 405],
-  sweep: [44, 266],
+  sweep: [45, 270],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;

@@ -178,6 +178,8 @@ export const JANITOR_OVERDUE_MS = 5_000;
  * backlog starts it in the end, and until then no lost job would come back.
  */
 export const TEND_LATE_MS = 2_000;
+/** So many of a fleet at a time learn that work is late: all see the same. */
+export const TENDERS = 4;
 /** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */
 export const JANITOR_PERIOD_MS = 30_000;
 /**

@@ -11,6 +11,7 @@ import {
   pendingOrder,
   vConditions,
   vPlaces,
+  TENDERS,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
@@ -56,9 +57,6 @@ import { findTimers, isTimeToTend, serves, sweepAt } from "../loops/timers.js";
 
 /** Of a claim that has not read them. */
 const NO_SESSIONS: Sessions = { live: [], expired: [] };
-
-/** So many of a fleet at a time learn that work is late: all idle claimers see the same. */
-const TENDERS = 4;
 
 const vScan = v.object({
   queue: v.string(),

@@ -188,6 +188,17 @@ export const fleetMembers = internalQuery({
   },
 });
 
+/** As many as serve the one of the queues that has most, as they were last counted; 1 where they are few. */
+export async function largestFleet(db: DatabaseReader, queues: readonly string[]): Promise<number> {
+  const rows = await Promise.all(queues.map((queue) => findFleet(db, queue)));
+  return Math.max(1, ...rows.map((row) => sizeOf(row)));
+}
+
+/** A member has four bytes. */
+function sizeOf(row: Doc<"fleets"> | null): number {
+  return (row?.members.byteLength ?? 0) / 4;
+}
+
 async function findFleet(db: DatabaseReader, queue: string): Promise<Doc<"fleets"> | null> {
   return await db
     .query("fleets")

@@ -191,13 +191,12 @@ export async function firstAlarm(db: DatabaseReader): Promise<Doc<"timers"> | nu
 }
 
 /** Some of the alarms that count as dead, of all kinds but the janitor's: claims replace that one. For snapshot queries. */
-export async function findDead(db: DatabaseReader, now: number): Promise<Id<"timers">[]> {
+export async function findDead(db: DatabaseReader, now: number): Promise<Doc<"timers">[]> {
   const late = await db
     .query("timers")
     .withIndex("dueAt", (q) => q.lt("dueAt", now - JANITOR_OVERDUE_MS))
     .take(4 * OVERDUE_ALARMS_MAX);
-  const dead = late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
-  return dead.map(({ _id }) => _id);
+  return late.filter(({ kind }) => kind !== "janitor").slice(0, OVERDUE_ALARMS_MAX);
 }
 
 // --- Arming -------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /** The work of a sweep that is late, done by the process that has noticed. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 
@@ -49,12 +49,35 @@ test("an idle worker, which claims nothing, learns by its beat that a sweep is l
   await world.advance(11_000);
   await idle.heartbeat([]);
   expect(idle.isLate, "a sweep may come a moment late").toBe(false);
-  await world.advance(2_000);
+  await world.advance(30_000);
   await idle.heartbeat([]);
   expect(idle.isLate).toBe(true);
   await idle.tend();
   expect((await gone.session()).state).toBe("gone");
   expect(await world.status(id)).toMatchObject({ status: "succeeded" });
+});
+
+test("of many idle workers that beat at once, a few learn that a sweep is late", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  await chokeScheduler(world);
+  await world.t.run((ctx) =>
+    ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(100).buffer, at: 0 }),
+  );
+  await world.advance(13_000);
+  const idle = world.worker("idle");
+  await idle.claim(1);
+  const random = vi.spyOn(Math, "random");
+  for (const [luck, isTold] of [
+    [0.039, true],
+    [0.041, false],
+  ] as const) {
+    random.mockReturnValue(luck);
+    await idle.heartbeat([]);
+    expect(idle.isLate).toBe(isTold);
+  }
 });
 
 test("a killed fleet's leases end in as many calls as sweeps would take, one after the other", async () => {

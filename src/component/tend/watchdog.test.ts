@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
@@ -101,6 +101,7 @@ describe("a call that revives", () => {
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!)]);
     await world.advance(7_000);
+    vi.spyOn(Math, "random").mockReturnValue(0.1);
     await worker.heartbeat([]);
     expect(worker.isLate).toBe(true);
     await worker.tend();

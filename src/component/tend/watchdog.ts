@@ -16,6 +16,7 @@ import { v, type Infer } from "convex/values";
 import {
   JANITOR_OVERDUE_MS,
   sliceOf,
+  TENDERS,
   WAKE_OVERDUE_MS,
   WATCH_RANGES_MAX,
 } from "../../shared/index.js";
@@ -27,6 +28,7 @@ import {
   type MutationCtx,
 } from "../_generated/server.js";
 import { findAlarms, findDead, reviveDead } from "../loops/loop.js";
+import { largestFleet } from "../claim/fleet.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
@@ -75,7 +77,7 @@ export async function lookForOverdue(
   queues: readonly string[],
   now: number,
 ): Promise<Overdue> {
-  const timers = await findDead(db, now);
+  const dead = await findDead(db, now);
   const isSweepLate = isTimeToTend([], await findTimers(db), now);
   const share = Math.floor((WATCH_RANGES_MAX - 2) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
@@ -91,7 +93,7 @@ export async function lookForOverdue(
     ),
   ]);
   return {
-    timers,
+    timers: dead.map(({ _id }) => _id),
     strays: strays.flat(),
     asleep: queues.filter((_, i) => asleep[i] === true),
     isSweepLate,
@@ -196,16 +198,20 @@ export async function watchOver(
   await reviveOverdue(ctx, await check(ctx, queues, now), now);
 }
 
-/** Whether a check finds anything, for a call that repairs nothing. */
+/**
+ * Whether a check finds anything, for a call that repairs nothing. Of a fleet that fell idle at once, and so beats at once, a few
+ * say so: each that tends conflicts with the others.
+ */
 export async function isAnyOverdue(
   ctx: MutationCtx,
   queues: readonly string[],
   now: number,
 ): Promise<boolean> {
-  return isOverdue(await check(ctx, queues, now));
+  const found = await check(ctx, queues, now);
+  return isOverdue(found) && Math.random() * found.fleet < TENDERS;
 }
 
-async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Overdue> {
+async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Checked> {
   // From a random one on: the next check examines other queues.
   const start = Math.floor(Math.random() * queues.length);
   const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
@@ -213,11 +219,21 @@ async function check(ctx: MutationCtx, queues: readonly string[], now: number): 
   return await ctx.runQuery(internal.tend.watchdog.findOverdue, args, { useStaleSnapshot: true });
 }
 
+const vChecked = v.object({
+  ...vOverdue.fields,
+  /** Where anything is overdue: how many workers serve one of the queues, if they are more than a few. */
+  fleet: v.number(),
+});
+type Checked = Infer<typeof vChecked>;
+
 /** To be called with `useStaleSnapshot`. */
 export const findOverdue = internalQuery({
   args: { queues: v.array(v.string()), now: v.number() },
-  returns: vOverdue,
-  handler: (ctx, { queues, now }): Promise<Overdue> => lookForOverdue(ctx.db, queues, now),
+  returns: vChecked,
+  handler: async (ctx, { queues, now }): Promise<Checked> => {
+    const found = await lookForOverdue(ctx.db, queues, now);
+    return { ...found, fleet: isOverdue(found) ? await largestFleet(ctx.db, queues) : 1 };
+  },
 });
 
 /**
