@@ -68,6 +68,9 @@ const BY: Record<string, string> = {
   "operate:deleteMany": MANY,
   "workpool:cancelAll": "512 jobs looked at (`BULK_SCANNED`), 64 changed",
   "workpool:statusBatch": "500 jobs (`WORK_STATUS_MAX`)",
+  "lib:tend": "as one sweep, or one check of overdue work",
+  "tend/tend:tendNow": "as one sweep",
+  "tend/tend:findLate": "64 timers of the janitor, one session",
   "tend/janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",
   "tend/sweepPlan:findLostLeases":
     "64 sessions (`RANGE_ROWS`), `SESSIONS_READ_BYTES` of one token's, the processes of the class",
