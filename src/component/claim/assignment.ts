@@ -78,7 +78,7 @@ export async function findSessions(ctx: QueryCtx, now: number): Promise<Sessions
   };
 }
 
-/** The live sessions of other sessions that serve the queue. */
+/** Live sessions that serve the queue, but for this one. */
 export function servingOthers(
   sessionKey: string,
   queue: string,
