@@ -46,7 +46,6 @@ describe("the conformance script", () => {
       "each job has its outcome",
       "a claim without a reply is repeated by its number",
       "a call's number is one more than the last",
-      "numbered calls go one at a time",
       "an error for good says so",
       "the session says goodbye",
       "an unknown token ends the process",
