@@ -1,7 +1,7 @@
 /** A page that is a worker, with a scripted one. */
-import { act, cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { anyApi } from "convex/server";
-import { StrictMode } from "react";
+import { StrictMode, useEffect } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Worker } from "../worker/index.js";
 import type { WorkerState, WorkerStatus } from "../worker/events.js";
@@ -13,6 +13,8 @@ class FakeWorker implements PageWorker {
     slots: { used: 0, had: 1 },
   };
   stops = 0;
+  /** Its stop takes until then. */
+  drained: Promise<void> = Promise.resolve();
   private readonly listeners = new Set<() => void>();
   private end!: { resolve: () => void; reject: (error: unknown) => void };
   private readonly ended = new Promise<void>((resolve, reject) => {
@@ -27,7 +29,8 @@ class FakeWorker implements PageWorker {
 
   async stop() {
     this.stops += 1;
-    await Promise.resolve();
+    this.status = { ...this.status, state: "draining" };
+    await this.drained;
     this.status = { ...this.status, state: "stopped" };
     this.end.resolve();
   }
@@ -56,12 +59,16 @@ let made: FakeWorker[] = [];
 beforeEach(() => void (made = []));
 afterEach(cleanup);
 
-function Page() {
-  const { state, job, status, error, start, stop } = useWorker(() => {
+function usePageWorker() {
+  return useWorker(() => {
     const worker = new FakeWorker();
     made.push(worker);
     return worker;
   });
+}
+
+function Page() {
+  const { state, job, status, error, start, stop } = usePageWorker();
   return (
     <>
       <button onClick={start}>start</button>
@@ -126,6 +133,95 @@ test("a page that goes stops its worker, and a strict one, which is mounted twic
   await click("start");
   unmount();
   expect(made.map(({ stops }) => stops)).toEqual([1]);
+});
+
+function Starting({ start }: { start: () => void }) {
+  useEffect(start, [start]);
+  return null;
+}
+
+test.each(["the page", "a part of it"])(
+  "a start in an effect of %s works in a strict page too, with one worker after the other",
+  async (where) => {
+    function Eager() {
+      const { state, start } = usePageWorker();
+      useEffect(() => (where === "the page" ? start() : undefined), [start]);
+      return (
+        <>
+          <output>{state}</output>
+          {where === "the page" ? null : <Starting start={start} />}
+        </>
+      );
+    }
+    await act(async () => void render(<Eager />, { wrapper: StrictMode }));
+    expect(shown()).toBe("starting");
+    expect(made.at(-1)!.stops).toBe(0);
+    expect(made.slice(0, -1).every(({ isListenedTo }) => !isListenedTo)).toBe(true);
+  },
+);
+
+test("a start while the last worker ends takes place after its end, unless a stop comes first", async () => {
+  render(<Page />);
+  await click("start");
+  let drained = () => {};
+  made[0]!.drained = new Promise((resolve) => (drained = resolve));
+  await click("stop");
+  await click("start");
+  await click("stop");
+  await click("start");
+  expect(made).toHaveLength(1);
+  await act(async () => drained());
+  expect(made).toHaveLength(2);
+  expect(shown()).toBe("starting, no job, 0, fine");
+  made[1]!.drained = new Promise((resolve) => (drained = resolve));
+  await click("start");
+  await click("stop");
+  await click("start");
+  await click("stop");
+  await act(async () => drained());
+  expect(made).toHaveLength(2);
+  expect(shown()).toBe("stopped, no job, 0, fine");
+});
+
+test("a start between a worker's event `stopped` and the end of its run is not lost", async () => {
+  render(<Page />);
+  await click("start");
+  await made[0]!.becomes("stopped");
+  await click("start");
+  await act(() => made[0]!.stop());
+  expect(made).toHaveLength(2);
+});
+
+test("an error of the constructor is in `error`, until a start that works", async () => {
+  function Broken() {
+    const { state, error, start } = useWorker(() => {
+      if (made.length > 0) throw new Error("no token");
+      const worker = new FakeWorker();
+      made.push(worker);
+      return worker;
+    });
+    return (
+      <>
+        <button onClick={start}>start</button>
+        <output>{error instanceof Error ? error.message : state}</output>
+      </>
+    );
+  }
+  const first = new FakeWorker();
+  made.push(first);
+  render(<Broken />);
+  await click("start");
+  expect(shown()).toBe("no token");
+  made = [];
+  await click("start");
+  expect(shown()).toBe("starting");
+});
+
+test("a start after the page has gone makes no worker", async () => {
+  const { result, unmount } = renderHook(usePageWorker);
+  unmount();
+  await act(async () => result.current.start());
+  expect(made).toEqual([]);
 });
 
 test("a worker of the package fits", () => {

@@ -18,9 +18,9 @@ export interface UsedWorker {
   job: WorkerStatus["running"][number] | undefined;
   /** Its slots, jobs in hand and jobs done; undefined before the first start. */
   status: WorkerStatus | undefined;
-  /** The error that ended its last run, as of a revoked token; undefined without one. */
+  /** The error that ended its last run, as of a revoked token, or of its making; undefined without one. */
   error: unknown;
-  /** Makes a worker and runs it. While one runs, it does nothing. */
+  /** Makes a worker and runs it. While one runs, it does nothing; while one stops, the next begins after its end. */
   start: () => void;
   /** Stops it gracefully; resolves when its run has ended. */
   stop: (options?: { graceMs?: number }) => Promise<void>;
@@ -37,6 +37,9 @@ const KINDS = [
   "resultDropped",
   "handlerAbandoned",
 ] as const;
+
+/** A worker in these states claims nothing more. */
+const ENDING: ReadonlySet<WorkerState> = new Set(["draining", "stopped"]);
 
 /**
  * Makes the page a worker, as long as the component is mounted: it starts when it is told to, and stops when it is told
@@ -55,36 +58,67 @@ export function useWorker(newWorker: () => PageWorker): UsedWorker {
   const [error, setError] = useState<unknown>();
   const make = useRef(newWorker);
   const running = useRef<PageWorker>(undefined);
+  /** A start that waits for the end of the last worker, or for the component to be mounted. */
+  const isWanted = useRef(false);
+  const isMounted = useRef(false);
   useEffect(() => {
     make.current = newWorker;
   });
 
-  const start = useCallback(() => {
-    if (running.current !== undefined) return;
-    const worker = make.current();
-    running.current = worker;
+  const begin = useCallback(function beginWanted() {
+    if (!isWanted.current || !isMounted.current || running.current !== undefined) return;
+    isWanted.current = false;
     setError(undefined);
-    // An event may come before the change that it is about: the status is read after both.
-    const read = () => queueMicrotask(() => setStatus(worker.status));
-    const offs = KINDS.map((kind) => worker.on(kind, read));
-    read();
-    const end = () => {
-      for (const off of offs) off();
-      if (running.current === worker) running.current = undefined;
-      setStatus(worker.status);
-    };
-    void worker.run().then(end, (reason: unknown) => {
-      setError(reason);
-      end();
+    try {
+      running.current = make.current();
+    } catch (reason) {
+      return setError(reason);
+    }
+    const ended = follow(running.current, setStatus);
+    void ended.catch(setError).then(() => {
+      running.current = undefined;
+      beginWanted();
     });
   }, []);
 
-  const stop = useCallback(
-    async (options?: { graceMs?: number }) => await running.current?.stop(options),
-    [],
-  );
-  useEffect(() => () => void stop(), [stop]);
+  const start = useCallback(() => {
+    const worker = running.current;
+    if (worker !== undefined && !ENDING.has(worker.status.state)) return;
+    isWanted.current = true;
+    begin();
+  }, [begin]);
+
+  const stop = useCallback(async (options?: { graceMs?: number }) => {
+    isWanted.current = false;
+    await running.current?.stop(options);
+  }, []);
+
+  useEffect(() => {
+    isMounted.current = true;
+    begin();
+    return () => {
+      isMounted.current = false;
+      void stop();
+    };
+  }, [begin, stop]);
 
   const state = status?.state ?? "stopped";
   return { state, job: status?.running[0], status, error, start, stop };
+}
+
+/** Runs a worker and reads its status with each event. Settles with its run, once the last status is read. */
+async function follow(
+  worker: PageWorker,
+  setStatus: (status: WorkerStatus) => void,
+): Promise<void> {
+  // An event may come before the change that it is about: the status is read after both.
+  const read = () => queueMicrotask(() => setStatus(worker.status));
+  const offs = KINDS.map((kind) => worker.on(kind, read));
+  read();
+  try {
+    await worker.run();
+  } finally {
+    for (const off of offs) off();
+    setStatus(worker.status);
+  }
 }

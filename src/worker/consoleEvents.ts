@@ -42,7 +42,7 @@ function lineOf(event: WorkerEvent): string | null {
     case "backPressure":
       return event.by === null ? "claims again" : `claims nothing: ${event.by} is at its limit`;
     case "hookFailed":
-      return `${event.hook} threw: ${event.error}`;
+      return `${event.hook === "afterJob" ? `${about(event)}: ` : ""}${event.hook} threw: ${event.error}`;
     case "callRepeated":
       return `${event.call} was not answered (${event.error}); trying again`;
     case "callRejected":

@@ -100,8 +100,10 @@ export type WorkerEvent =
   | ({ kind: "reportRefused"; logs: number; output: number; error: string } & OfJob)
   /** A limit of `backPressure` is reached, and nothing is claimed until it is no more: then `by` is null. */
   | { kind: "backPressure"; by: "memory" | "cpu" | "check" | null }
-  /** A hook has thrown. Of `beforeClaim` and `backPressure`, the claim was left out. */
-  | { kind: "hookFailed"; hook: "beforeClaim" | "backPressure" | "afterJob"; error: string }
+  /** A hook has thrown, and the claim was left out. */
+  | { kind: "hookFailed"; hook: "beforeClaim" | "backPressure"; error: string }
+  /** The hook of a job has thrown. Its outcome is the same. */
+  | ({ kind: "hookFailed"; hook: "afterJob"; error: string } & OfJob)
   /** A handler ended after its job was lost; its result is dropped. */
   | ({ kind: "resultDropped"; outcome: Outcome["kind"] } & OfJob)
   /** A handler went on after its signal; it no longer takes a slot. */

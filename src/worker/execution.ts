@@ -57,7 +57,7 @@ export class Execution {
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(id)) return void this.beginAfter(attempt);
     const job = jobOf(attempt, { reports, emit, clock });
-    const end = this.beside.run(id, this.run(handler, job));
+    const end = this.beside.run(id, this.run(handler, job, attempt));
     void end.then((one) => this.ended(attempt, one));
   }
 
@@ -73,14 +73,20 @@ export class Execution {
     });
   }
 
-  private run(handler: Handler, job: Job): Promise<HandlerEnd> {
+  private run(handler: Handler, job: Job, attempt: Attempt): Promise<HandlerEnd> {
     const { hooks, clock, emit } = this.deps;
     const { beforeJob, afterJob, around } = hooks;
     if ((beforeJob ?? afterJob ?? around) === undefined) return runHandler(handler, job);
     return runWithHooks(handler, job, {
       hooks,
       now: () => clock.now(),
-      failed: (error) => emit({ kind: "hookFailed", hook: "afterJob", error: messageOf(error) }),
+      outcomeOf: (end) => outcomeOfStopped(attempt, end),
+      continued: attempt.continued,
+      failed: (error) =>
+        emit({
+          ...{ kind: "hookFailed", hook: "afterJob", error: messageOf(error) },
+          ...describe(attempt),
+        }),
     });
   }
 

@@ -50,7 +50,9 @@ describe("hooks around a handler", () => {
     const id = deployment.enqueue();
     await clock.advance(100);
     expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: "done" });
-    expect(kinds("hookFailed")).toMatchObject([{ hook: "afterJob", error: "disk full" }]);
+    expect(kinds("hookFailed")).toMatchObject([
+      { hook: "afterJob", error: "disk full", id, queue: "tiles", attempt: 1 },
+    ]);
   });
 
   test("around cannot run a handler twice at once, and may run it again after its end", async () => {
@@ -76,6 +78,86 @@ describe("hooks around a handler", () => {
       result: [expect.stringContaining("while the handler runs"), "done"],
     });
   });
+
+  test.each([
+    ["fails", () => Promise.reject(new Error("slow")), { kind: "failed", error: "slow" }],
+    ["returns", () => 1, { kind: "succeeded", result: 1 }],
+  ])(
+    "around that %s before its handler ends ends no attempt: the handler is in hand until its own end",
+    async (_, answer, outcome) => {
+      const { begun, handler } = manual();
+      const late: (() => Promise<unknown>)[] = [];
+      const { clock, deployment, loop, end } = startLoop(handler, {
+        hooks: {
+          around: (_job, next) => {
+            late.push(next);
+            void next();
+            return answer();
+          },
+        },
+      });
+      const id = deployment.enqueue();
+      await clock.advance(1_000);
+      expect(begun).toHaveLength(1);
+      expect(deployment.outcomeOf(id)).toBeUndefined();
+      loop.stop(20_000);
+      await clock.advance(10_000);
+      expect(end.value).toBeUndefined();
+      begun[0]!.reject(new Error("too late"));
+      await clock.advance(100);
+      expect(deployment.outcomeOf(id)).toMatchObject(outcome);
+      expect(end.value).toEqual({});
+      await expect(late[0]!()).rejects.toThrow("after the end of `around`");
+      expect(begun).toHaveLength(1);
+    },
+  );
+
+  test("a further `next` takes back the jobs that the one before has continued with", async () => {
+    let tries = 0;
+    const { clock, deployment } = startLoop(
+      async ({ continueWith }) => {
+        tries += 1;
+        continueWith("walls", tries);
+        if (tries < 3) throw new Error("once more");
+      },
+      {
+        hooks: {
+          beforeJob: ({ continueWith }) => continueWith("walls", "before"),
+          around: (_, next) => next().catch(next).catch(next),
+        },
+      },
+    );
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    expect(deployment.continued.get(id)!.map(({ payload }) => payload)).toEqual(["before", 3]);
+  });
+
+  test.each([
+    ["canceled", { kind: "canceled" }, { outcome: "canceled" }],
+    [
+      "too long",
+      { kind: "failed", timedOut: true },
+      { outcome: "failed", error: expect.stringContaining("2000 ms") },
+    ],
+  ])(
+    "afterJob of a job that was %s gets the outcome that is recorded",
+    async (why, outcome, told) => {
+      const { begun, handler } = manual();
+      const ends: JobEnd[] = [];
+      const { clock, deployment } = startLoop(handler, {
+        leaseMs: 60_000,
+        hooks: { afterJob: (_, end) => void ends.push(end) },
+      });
+      const id = deployment.enqueue(null, "tiles", why === "canceled" ? {} : { timeoutMs: 2_000 });
+      await clock.advance(1_000);
+      if (why === "canceled") deployment.cancel(id);
+      await clock.advance(1_500);
+      begun[0]!.reject(begun[0]!.signal.reason);
+      await clock.advance(100);
+      expect(deployment.outcomeOf(id)).toMatchObject(outcome);
+      expect(ends).toMatchObject([{ ...told, thrown: expect.any(Error) }]);
+    },
+  );
 
   test("a job's lease is kept while its hooks run, and no second handler of it begins", async () => {
     let end = () => {};

@@ -153,7 +153,11 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     ...{ clock, name, attempts, slots: loop.slots, isQuiet: loop.isQuiet, emit: tell },
     statusMs: options.statusMs ?? 0,
   });
-  const lifetime = new Lifetime({ clock, limits: options.stopAfter ?? {}, stop: loop.stop });
+  const lifetime = new Lifetime({
+    ...{ clock, limits: options.stopAfter ?? {} },
+    // A stop in progress has a grace of its own.
+    stop: () => (stopping.phase === "working" ? loop.stop() : undefined),
+  });
   const gate = new Gate({
     ...{ clock, hooks, emit, load: options.load },
     offered: {

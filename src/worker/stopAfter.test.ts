@@ -39,6 +39,21 @@ describe("a worker for a time", () => {
   });
 });
 
+describe("a worker that is stopped, and then comes to the end of its time", () => {
+  test("keeps the grace of its stop", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, loop, kinds } = startLoop(handler, {
+      ...{ stopAfter: { ms: 10_000 }, leaseMs: 120_000 },
+    });
+    deployment.enqueue();
+    await clock.advance(9_000);
+    loop.stop(60_000);
+    await clock.advance(50_000);
+    expect(kinds("stopping")).toEqual([{ kind: "stopping", graceMs: 60_000 }]);
+    expect(begun[0]!.signal.aborted).toBe(false);
+  });
+});
+
 describe("a worker that may be idle for a time", () => {
   test("ends after so long in a row without a job, and not while one runs", async () => {
     const { begun, handler } = manual();
