@@ -66,7 +66,23 @@ describe("beforeClaim", () => {
     expect(deployment.requests.every(({ cursor }) => cursor === undefined)).toBe(true);
   });
 
-  test("may name the jobs that it has seen: the claim is for these and no others", async () => {
+  test("that returns null, or a promise that is not of the platform's own, counts as such", async () => {
+    const said: unknown[] = [null, thenable(false), thenable(null)];
+    const beforeClaim = () => said.shift() as never;
+    const { clock, deployment, callsOf, kinds } = startLoop(async () => null, {
+      hooks: { beforeClaim, backPressure: { check: () => thenable(false) as never } },
+    });
+    await clock.advance(100);
+    expect(callsOf("claim")).toHaveLength(1);
+    deployment.enqueue();
+    await clock.advance(HELD_BACK_MS - 100);
+    expect(callsOf("claim")).toHaveLength(1);
+    await clock.advance(2 * HELD_BACK_MS);
+    expect(deployment.recorded.size).toBe(1);
+    expect([...kinds("hookFailed"), ...kinds("backPressure")]).toEqual([]);
+  });
+
+  test("may name the jobs that it has seen: the claim is for these alone", async () => {
     const beforeClaim = async ({ peek }: ClaimContext) => ({
       ids: (await peek()).filter(({ payload }) => payload === "mine").map(({ id }) => id),
     });
@@ -97,6 +113,7 @@ describe("beforeClaim", () => {
       () => ({ queues: ["walls"] }),
       /among .*tiles; got "walls"/,
     ],
+    ["names queues and jobs", () => ({ queues: ["tiles"], ids: [] }), /not both/],
     ["offers a label that the worker has not", () => ({ labels: ["tpu"] }), /none; got "tpu"/],
   ])("that %s leaves the claim out, and the event says so", async (_, beforeClaim, said) => {
     const { clock, deployment, callsOf, kinds, end } = startLoop(async () => null, {
@@ -111,7 +128,49 @@ describe("beforeClaim", () => {
   });
 });
 
+function raise(error: Error): never {
+  throw error;
+}
+
+/** A promise as of another library. */
+function thenable(value: unknown): PromiseLike<unknown> {
+  const real = Promise.resolve(value);
+  return { then: (resolve, reject) => real.then(resolve, reject) };
+}
+
 describe("back pressure", () => {
+  test.each([
+    ["at once", () => raise(new Error("no gauge"))],
+    ["later", () => Promise.reject(new Error("no gauge"))],
+  ])(
+    "with a check that throws %s leaves the claim out, and the event names it",
+    async (_, check) => {
+      const { clock, deployment, callsOf, kinds } = startLoop(async () => null, {
+        hooks: { backPressure: { check }, beforeClaim: () => true },
+      });
+      deployment.enqueue();
+      await clock.advance(HELD_BACK_MS - 1);
+      expect(callsOf("claim")).toEqual([]);
+      expect(kinds("hookFailed")).toEqual([
+        { kind: "hookFailed", hook: "backPressure", error: "no gauge" },
+      ]);
+    },
+  );
+
+  test("names beforeClaim where that throws after a limit was reached", async () => {
+    let isFull = true;
+    const { clock, kinds } = startLoop(async () => null, {
+      hooks: {
+        backPressure: { check: () => isFull },
+        beforeClaim: () => raise(new Error("no driver")),
+      },
+    });
+    await clock.advance(1_500);
+    isFull = false;
+    await clock.advance(HELD_BACK_MS);
+    expect(kinds("hookFailed")).toMatchObject([{ hook: "beforeClaim" }]);
+  });
+
   test("claims nothing while memory or processor time is over its limit, and says when that begins and ends", async () => {
     const { begun, handler } = manual();
     const used = { memory: 0.5, cpu: 0.2 };

@@ -4,6 +4,7 @@
  */
 import {
   checkInteger,
+  CLAIM_GROUPS_MAX,
   checkLength,
   conveyorError,
   COST_MAX,
@@ -15,7 +16,7 @@ import { messageOf } from "./errors.js";
 import type { WorkerEvent, WorkerStatus } from "./events.js";
 import type { ClaimConditions, Hooks, PeekOptions } from "./hookTypes.js";
 import { HELD_BACK_MS } from "./limits.js";
-import { andThen, limitReached, type Limit, type Load } from "./pressure.js";
+import { andThen, isPromise, limitReached, type Limit, type Load } from "./pressure.js";
 
 /** What the worker offers, which conditions narrow. */
 export interface Offered {
@@ -54,8 +55,8 @@ export class Gate {
     const given = this.takeAnswer();
     if (given !== undefined) return given;
     if (this.isAsking || clock.now() < this.closedUntil) return null;
-    const decided = this.guarded(() => this.decide(max, maxCost));
-    if (!(decided instanceof Promise)) return this.closedIf(decided);
+    const decided = this.decide(max, maxCost);
+    if (!isPromise(decided)) return this.closedIf(decided);
     this.isAsking = true;
     void decided.then((later) => {
       this.isAsking = false;
@@ -88,31 +89,42 @@ export class Gate {
     max: number,
     maxCost: number | undefined,
   ): ClaimConditions | null | Promise<ClaimConditions | null> {
-    const { hooks, load, status, peek, offered } = this.deps;
-    return andThen(limitReached(hooks.backPressure ?? {}, load), (limit) => {
-      this.heldBack(limit);
-      if (limit !== null) return null;
-      const budget = maxCost === undefined ? {} : { maxCost };
-      const said = hooks.beforeClaim?.({ max, ...budget, status: status(), peek });
-      return andThen(said, (answer) => {
-        if (answer === false) return null;
-        return typeof answer === "object" ? checkConditions(answer, offered) : OPEN;
-      });
+    const { hooks, load } = this.deps;
+    const limit = this.guarded("backPressure", () => limitReached(hooks.backPressure ?? {}, load));
+    return andThen(limit, (by) => {
+      if (by === undefined) return null;
+      this.heldBack(by);
+      if (by !== null) return null;
+      const asked = this.guarded("beforeClaim", () => this.askHook(max, maxCost));
+      return andThen(asked, (conditions) => conditions ?? null);
     });
   }
 
-  /** A hook that throws must not bring down the worker: the claim is left out. */
-  private guarded(
-    decide: () => ClaimConditions | null | Promise<ClaimConditions | null>,
+  private askHook(
+    max: number,
+    maxCost: number | undefined,
   ): ClaimConditions | null | Promise<ClaimConditions | null> {
-    const failed = (error: unknown): null => {
-      const hook = this.heldBackBy === null ? "beforeClaim" : "backPressure";
+    const { hooks, status, peek, offered } = this.deps;
+    const budget = maxCost === undefined ? {} : { maxCost };
+    const said = hooks.beforeClaim?.({ max, ...budget, status: status(), peek });
+    return andThen(said, (answer) => {
+      if (answer === false) return null;
+      if (typeof answer !== "object" || answer === null) return OPEN;
+      return checkConditions(answer, offered);
+    });
+  }
+
+  /** A hook that throws must not bring down the worker: the claim is left out. Undefined then. */
+  private guarded<Answer>(
+    hook: "backPressure" | "beforeClaim",
+    ask: () => Answer | Promise<Answer>,
+  ): Answer | undefined | Promise<Answer | undefined> {
+    const failed = (error: unknown): undefined => {
       this.deps.emit({ kind: "hookFailed", hook, error: messageOf(error) });
-      return null;
     };
     try {
-      const decided = decide();
-      return decided instanceof Promise ? decided.catch(failed) : decided;
+      const answer = ask();
+      return answer instanceof Promise ? answer.catch(failed) : answer;
     } catch (error) {
       return failed(error);
     }
@@ -128,13 +140,22 @@ export class Gate {
 /** They only narrow: the worker's subscriptions and its fleet go by its options. */
 function checkConditions(conditions: ClaimConditions, offered: Offered): ClaimConditions {
   const { maxCost, queues, ids, labels, groups } = conditions;
+  if (ids !== undefined && queues !== undefined) throw idsAndQueues();
   if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
   if (ids !== undefined) checkLength("The ids of a claim", ids, 0, LEASES_MAX);
   checkAmong("queues", queues, offered.queues);
   checkAmong("labels", labels, offered.labels);
-  if (groups !== undefined) checkLength("The groups of a claim", groups, 1, 64);
+  if (groups !== undefined) checkLength("The groups of a claim", groups, 1, CLAIM_GROUPS_MAX);
   if (offered.groups.length > 0) checkAmong("groups", groups, offered.groups);
   return conditions;
+}
+
+function idsAndQueues(): Error {
+  return conveyorError(
+    "invalidArgument",
+    "The conditions that beforeClaim returns may have `ids` or `queues`, not both. Choose the ids from jobs of these queues.",
+    { argument: "ids" },
+  );
 }
 
 function checkAmong(

@@ -21,8 +21,13 @@ export function limitReached(
 
 /** At once where the value is there at once. */
 export function andThen<Value, Result>(
-  value: Value | Promise<Value>,
+  value: Value | PromiseLike<Value>,
   next: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+/** Also one of another library, or of another realm. */
+export function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
