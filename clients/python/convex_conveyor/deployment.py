@@ -115,4 +115,9 @@ class Deployment:
 
     async def _send(self, kind: str, name: str, args: Json, timeout_s: float) -> Any:
         path = f"{self.module}:{name}"
-        return await asyncio.wrap_future(self.threads.submit(lambda: self.wire.call(kind, path, args, timeout_s)))
+        call = self.threads.submit(lambda: self.wire.call(kind, path, args, timeout_s))
+        try:
+            # The carrier bounds each of its steps; a host of several addresses, none of which answers, has many.
+            return await asyncio.wait_for(asyncio.wrap_future(call), timeout_s)
+        except asyncio.TimeoutError:
+            raise Unanswered(f"No answer within {timeout_s} s.") from None

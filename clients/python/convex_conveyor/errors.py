@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional
 
+from .limits import WAIT_MAX_S
+
 
 class NoRetry(Exception):
     """Fails the job for good, also where its queue allows retries.
@@ -15,12 +17,14 @@ class NoRetry(Exception):
 class RetryAfter(Exception):
     """Fails the attempt; the next one, if the queue's retries allow it, begins after so many seconds.
 
+    ``seconds`` is from 0 to four years. Raises ConveyorError ``invalidArgument`` for another number.
+
     Example: ``raise RetryAfter(30, "The service is busy.")``
     """
 
     def __init__(self, seconds: float, message: str = "The handler asks for a later retry.") -> None:
         super().__init__(message)
-        self.seconds = float(seconds)
+        self.seconds = checked_wait("RetryAfter", seconds)
 
 
 class Snooze(Exception):
@@ -28,7 +32,23 @@ class Snooze(Exception):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The handler gives the job back for {seconds} s.")
-        self.seconds = float(seconds)
+        self.seconds = checked_wait("snooze", seconds)
+
+
+def checked_wait(argument: str, seconds: Any) -> float:
+    """The seconds as a float, or the error of the handler: a number that no call can carry would end no attempt."""
+    try:
+        number = float(seconds)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not 0 <= number <= WAIT_MAX_S:
+        raise ConveyorError(
+            "invalidArgument",
+            f"The time of `{argument}` must be from 0 to {WAIT_MAX_S} seconds; got {seconds!r}. "
+            "Give a finite number of seconds; for a job that is never to run again, raise `NoRetry`.",
+            {"argument": argument, "got": repr(seconds)},
+        )
+    return number
 
 
 class ConveyorError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from concurrent.futures import Future
-from typing import Any, Awaitable, Callable, Union
+from typing import Any, Awaitable, Callable, Optional, Union
 
 from .attempts import Attempt
 from .job import Job
@@ -31,7 +31,9 @@ class Handlers:
         try:
             if is_async(handler):
                 return end_of_value(await self._run_async(handler(job), attempt))
-            value = await asyncio.wrap_future(self._threads.submit(lambda: handler(job)))
+            value, error = await asyncio.wrap_future(self._threads.submit(lambda: caught(handler, job)))
+            if error is not None:
+                return end_of_error(error)
             if inspect.isawaitable(value):
                 value = await self._run_async(value, attempt)
             return end_of_value(value)
@@ -49,6 +51,14 @@ class Handlers:
 
 def is_async(handler: Any) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
+
+
+def caught(handler: Handler, job: Job) -> tuple[Any, Optional[BaseException]]:
+    """The handler's value or error, as a value: a future of asyncio takes no StopIteration, and would never be done."""
+    try:
+        return handler(job), None
+    except BaseException as error:
+        return None, error
 
 
 async def awaited(awaitable: Any) -> Any:

@@ -12,8 +12,15 @@ from typing import Any, Callable, NoReturn, Optional
 
 from .attempts import Attempt
 from .errors import Snooze
-from .limits import CONTINUED_MAX, LOG_DATA_MAX_BYTES, LOG_MESSAGE_MAX_BYTES, OUTPUT_MAX_BYTES, PROGRESS_MAX_BYTES
-from .values import cut, sendable
+from .limits import (
+    CONTINUED_MAX,
+    ENQUEUE_MAX_BYTES,
+    LOG_DATA_MAX_BYTES,
+    LOG_MESSAGE_MAX_BYTES,
+    OUTPUT_MAX_BYTES,
+    PROGRESS_MAX_BYTES,
+)
+from .values import cut, sendable, size_of
 
 LEVELS = ("debug", "info", "warn", "error")
 #: Does something of an attempt in the worker's event loop.
@@ -108,16 +115,28 @@ class Job:
         ``options`` are the options of ``enqueue`` by their own names: ``priority=5``, ``runAfter=60_000``. The app lists the
         queue in ``workerApi({ continueWith: [...] })``. A payload that does not fit that queue fails this job.
         """
-        one = {"queue": queue, "payload": sendable(f"The payload for the queue {queue!r}", payload)}
+        if not isinstance(queue, str):
+            raise ValueError(f"The queue of a job that follows must be its name, a str; got {queue!r}.")
+        name = sendable("The name of a queue", queue)
+        one = {"queue": name, "payload": sendable(f"The payload for the queue {queue!r}", payload)}
         if options:
             one["options"] = sendable("The options of a job that follows", options)
         with self._lock:
             if len(self._attempt.continued) >= CONTINUED_MAX:
                 raise ValueError(f"A job may be followed by {CONTINUED_MAX} jobs. Let one of them enqueue the rest.")
+            size = sum(size_of(each) for each in [*self._attempt.continued, one])
+            if size > ENQUEUE_MAX_BYTES:
+                raise ValueError(
+                    f"The jobs that follow another may have {ENQUEUE_MAX_BYTES} bytes together; these have {size}. "
+                    "Let one of them enqueue the rest, or put large values into file storage."
+                )
             self._attempt.continued.append(one)
 
     def snooze(self, seconds: float) -> NoReturn:
-        """Gives the job back for so many seconds, without a failure. It raises: do not catch its error."""
+        """Gives the job back for so many seconds, without a failure. It raises: do not catch its error.
+
+        ``seconds`` is from 0 to four years. Another number is a ConveyorError ``invalidArgument``.
+        """
         raise Snooze(seconds)
 
     def _say(self, kind: str, value: Any) -> None:

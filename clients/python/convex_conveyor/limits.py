@@ -12,7 +12,11 @@ QUEUES_MAX = 32
 LABELS_MAX = 64
 GROUPS_MAX = 64
 COST_MAX = 1_000_000_000
+#: The longest wait of a snooze and of a retry: four years.
+WAIT_MAX_S = 4 * 366 * 86_400
 PAYLOAD_MAX_BYTES = 2**20 - 4_096
+#: The payloads of the jobs that follow another, together.
+ENQUEUE_MAX_BYTES = 4 * 2**20
 #: Levels of arrays and objects in one another.
 PAYLOAD_MAX_DEPTH = 14
 ARRAY_MAX_ELEMENTS = 8_192

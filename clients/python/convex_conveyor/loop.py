@@ -87,7 +87,7 @@ class Loop:
     async def run(self) -> None:
         """Works until it is stopped. Raises the error that ended it, if one did."""
         self._heart.schedule()
-        self._spawn(watch_cancellations(self._deployment, self._attempts, self._emit))
+        watching = self._spawn(watch_cancellations(self._deployment, self._attempts, self._side_call_failed))
         try:
             self._failed("hello", await greet(self._deployment, self._calls, self._emit))
             while not self._is_over():
@@ -95,6 +95,7 @@ class Loop:
         finally:
             # Also after an error of this file: beats that go on would keep the jobs from every other worker.
             self._end()
+            watching.cancel()
             if self._calls.ever_answered:
                 await say_goodbye(self._deployment, self._calls.after)
         if self._error is not None:
@@ -247,8 +248,8 @@ class Loop:
         if handler is None or self._phase != "working" or self._now() >= attempt.expires_at:
             # No handler, a stop while the claim was on its way, or a lease that is over: another worker has it.
             return self._conclude(attempt, {"kind": "released"})
-        if attempt.reason == "canceled":
-            return self._conclude(attempt, {"kind": "canceled"})
+        if attempt.reason is not None:
+            return self._conclude(attempt, outcome_of_abandoned(attempt))
         if self._beside.has(attempt.id):
             self._spawn(self._begin_after(attempt))
             return

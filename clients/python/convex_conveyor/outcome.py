@@ -35,6 +35,16 @@ def end_of_value(value: Any) -> HandlerEnd:
 
 
 def end_of_error(error: BaseException) -> HandlerEnd:
+    """Raises nothing: an error that cannot be read, or asks for the impossible, is a plain failure."""
+    try:
+        return asked_end(error)
+    except Exception as unreadable:
+        why = f"{type(error).__name__}: it cannot be read ({type(unreadable).__name__})"
+        return HandlerEnd({"kind": "failed", "error": cut(why, ERROR_MAX_BYTES)})
+
+
+def asked_end(error: BaseException) -> HandlerEnd:
+    """The end that the error asks for."""
     if isinstance(error, asyncio.CancelledError):
         return HandlerEnd({"kind": "failed", "error": "The handler was cancelled."}, is_silent=True)
     if isinstance(error, Snooze):

@@ -55,7 +55,7 @@ class Reports:
     failed: Callable[[BaseException], str]
     _pending: dict[Attempt, Pending] = field(default_factory=dict)
     _timer: Optional[asyncio.TimerHandle] = None
-    _sending: bool = False
+    _sending: Optional[asyncio.Task[None]] = None
     _stopped: bool = False
     _last_sent_at: float = NEVER
     _not_before: float = NEVER
@@ -100,7 +100,7 @@ class Reports:
     # --- When ------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        if self._sending or self._stopped:
+        if self._sending is not None or self._stopped:
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -128,15 +128,15 @@ class Reports:
     # --- Sending ---------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        asyncio.ensure_future(self._send())
+        self._sending = asyncio.ensure_future(self._send())
 
     async def _send(self) -> None:
-        taken = self._take()
-        if not taken:
-            return
-        self._sending = True
-        self._last_sent_at = self._now()
+        taken: list[tuple[Pending, Said]] = []
         try:
+            taken = self._take()
+            if not taken:
+                return
+            self._last_sent_at = self._now()
             call: dict[str, Any] = {"updates": [], "logs": [], "output": []}
             for _, said in taken:
                 call["updates"] += said.updates
@@ -149,7 +149,7 @@ class Reports:
             if not self._stopped:
                 self._not_answered(taken, error)
         finally:
-            self._sending = False
+            self._sending = None
             self._schedule()
 
     def _take(self) -> list[tuple[Pending, Said]]:

@@ -47,14 +47,17 @@ async def confirmed(deployment: Deployment, end: CallEnd, jobs: list[Any]) -> li
         return [(job, end.sent_at, False) for job in jobs]
     try:
         leases = [{"id": job["id"], "attempt": job["attempt"]} for job in jobs]
-        pairs = zip(jobs, (one["answer"] for one in await deployment.heartbeat(leases)))
+        answers = {(one["id"], one["attempt"]): one["answer"] for one in await deployment.heartbeat(leases)}
+        pairs = [(job, answers[job["id"], job["attempt"]]) for job in jobs]
         return [(job, sent_at, said == "canceled") for job, said in pairs if said in ("ok", "canceled")]
     except Exception:
         # Then the oldest copy is the safe assumption: a job with a lease that is over by it goes back at once.
         return [(job, end.sent_at, False) for job in jobs]
 
 
-async def watch_cancellations(deployment: Deployment, attempts: Attempts, emit: Emit) -> None:
+async def watch_cancellations(
+    deployment: Deployment, attempts: Attempts, failed: Callable[[str, BaseException], object]
+) -> None:
     """Asks which jobs of the session are canceled, while one runs for longer. Beats say the same, more seldom."""
     now = asyncio.get_running_loop().time
     while True:
@@ -66,4 +69,4 @@ async def watch_cancellations(deployment: Deployment, attempts: Attempts, emit: 
             for lease in await deployment.cancellations():
                 attempts.cancel(lease)
         except Exception as error:
-            emit({"kind": "callRejected", "call": "cancellations", "error": str(error)})
+            failed("cancellations", error)

@@ -52,6 +52,7 @@ class HandlerLoop:
 
     def __init__(self) -> None:
         self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._stopped = False
 
     def start(self, coroutine: Any) -> tuple["Future[Any]", Callable[[], None]]:
         """Begins the coroutine; returns its end, and the function that cancels it.
@@ -60,7 +61,7 @@ class HandlerLoop:
         """
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="conveyor-async", daemon=True).start()
+            threading.Thread(target=self._run, args=(self._loop,), name="conveyor-async", daemon=True).start()
         loop = self._loop
         end: Future[Any] = Future()
         end.set_running_or_notify_cancel()
@@ -75,8 +76,17 @@ class HandlerLoop:
         return end, lambda: loop.call_soon_threadsafe(lambda: tasks[0].cancel()) and None
 
     def stop(self) -> None:
+        self._stopped = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A SystemExit of a task ends `run_forever`: the other handlers, and the end of that task, need it to go on."""
+        while not self._stopped and not loop.is_closed():
+            try:
+                loop.run_forever()
+            except BaseException:
+                pass  # The task has the error, and its end tells.
 
 
 def settle(task: "asyncio.Task[Any]", end: "Future[Any]") -> None:

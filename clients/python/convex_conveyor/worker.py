@@ -96,9 +96,10 @@ class Worker:
         check(bool(token), "token", "is a worker token, as tokens:create printed it: is the environment variable set?")
         check(not isinstance(queues, str) and 1 <= len(queues) <= QUEUES_MAX, "queues", "is a list of 1 to 32 names")
         check(bool(module), "module", 'is the path of the module with the worker functions, as in "workers"')
-        check(1 <= concurrency <= LEASES_MAX, "concurrency", "is 1 to 64")
+        check(is_whole(concurrency, LEASES_MAX), "concurrency", f"is a whole number from 1 to 64; got {concurrency!r}")
         check(len(labels) <= LABELS_MAX and len(groups) <= GROUPS_MAX, "labels", "and groups are up to 64")
-        check(max_cost is None or 1 <= max_cost <= COST_MAX, "max_cost", "is 1 to 1,000,000,000")
+        is_budget = max_cost is None or is_whole(max_cost, COST_MAX)
+        check(is_budget, "max_cost", f"is a whole number from 1 to 1,000,000,000; got {max_cost!r}")
         check(0 < poll_min_s <= poll_max_s, "poll_min_s", "is more than 0, and at most poll_max_s")
         check(grace_s >= 0 and presence_s >= 0, "grace_s", "and presence_s are 0 or more")
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"[-NAME_MAX_LENGTH:]
@@ -132,6 +133,7 @@ class Worker:
 
     def stop(self, grace_s: Optional[float] = None) -> None:
         """Stops gracefully, from any thread: ``run`` returns, at most 2 s after the grace. A second call hurries it."""
+        check(grace_s is None or grace_s >= 0, "grace_s", f"is 0 or more; got {grace_s!r}")
         with self._lock:
             self._was_stopped = True
             loop, event_loop = self._loop, self._event_loop
@@ -216,6 +218,10 @@ def handlers_by_queue(queues: Sequence[str], handler: Union[Handler, Mapping[str
 def check(is_good: bool, option: str, rule: str) -> None:
     if not is_good:
         raise ConveyorError("invalidArgument", f"The worker's `{option}` {rule}.", {"argument": option})
+
+
+def is_whole(number: Any, most: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= most
 
 
 def check_url(url: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from convex_conveyor.attempts import Attempts
 from convex_conveyor.errors import ConveyorError, NoRetry, Rejected, RetryAfter, Unanswered
+from convex_conveyor.reports import Reports
 
 from .fakes import FakeDeployment, Run, lost_reply, virtually
 
@@ -74,6 +75,31 @@ class Claims(unittest.TestCase):
             deployment.leases.clear()
             await asyncio.sleep(3)
             self.assertEqual(begun, [])
+            await run.stop()
+
+        virtually(main())
+
+    def test_answers_of_the_beat_that_confirms_leases_count_by_their_ids(self) -> None:
+        async def main() -> None:
+            deployment, begun = FakeDeployment(), []
+
+            async def handler(job: Any) -> None:
+                begun.append(job.id)
+
+            beat = deployment.heartbeat
+
+            async def heartbeat(leases: list[Any], leaving: Any = None) -> list[Any]:
+                return (await beat(leases, leaving))[::-1]
+
+            deployment.heartbeat = heartbeat  # type: ignore[method-assign]
+            deployment.add("lost")
+            deployment.add("held")
+            deployment.troubles["claim"] = [lost_reply()]
+            run = Run(deployment, handler, concurrency=2)
+            await asyncio.sleep(0.1)
+            del deployment.leases[("lost", 1)]
+            await asyncio.sleep(3)
+            self.assertEqual(begun, ["held"])
             await run.stop()
 
         virtually(main())
@@ -219,6 +245,55 @@ class Outcomes(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_wait_that_no_call_can_carry_is_a_plain_failure_and_frees_its_slot(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def handler(job: Any) -> Any:
+                if job.id == "snoozed":
+                    job.snooze(float("inf"))
+                if job.id == "later":
+                    raise RetryAfter(float("nan"))
+                error = RetryAfter(1)
+                error.seconds = float("inf")  # Behind the constructor's back.
+                raise error
+
+            for id in ("snoozed", "later", "changed", "last"):
+                deployment.add(id)
+            run = Run(deployment, handler)
+            await asyncio.sleep(10)
+            outcomes = {one["id"]: one["outcome"] for one in deployment.recorded}
+            self.assertEqual(sorted(outcomes), ["changed", "last", "later", "snoozed"])
+            for id in outcomes:
+                self.assertEqual((outcomes[id]["kind"], outcomes[id].get("retryAfterMs")), ("failed", None), id)
+            self.assertIn("must be from 0 to", outcomes["snoozed"]["error"])
+            self.assertEqual((run.loop._attempts.held(), run.loop._attempts.slots_used()), ([], 0))
+            await run.stop()
+
+        virtually(main())
+
+    def test_jobs_that_follow_and_no_call_can_carry_are_a_mistake_of_the_handler(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+
+            async def handler(job: Any) -> None:
+                if job.id == "name":
+                    job.continue_with({"mails"}, None)
+                for _ in range(9):
+                    job.continue_with("mails", "x" * 1_000_000)
+
+            deployment.add("name")
+            deployment.add("bytes")
+            run = Run(deployment, handler)
+            await asyncio.sleep(5)
+            errors = {one["id"]: one["outcome"].get("error", "") for one in deployment.recorded}
+            self.assertIn("must be its name", errors["name"])
+            self.assertIn("bytes together", errors["bytes"])
+            self.assertEqual(run.loop._attempts.held(), [])
+            await run.stop()
+
+        virtually(main())
+
     def test_jobs_that_follow_go_with_the_result_and_with_no_failure(self) -> None:
         async def main() -> None:
             deployment = FakeDeployment()
@@ -305,6 +380,22 @@ class Leases(unittest.TestCase):
             self.assertEqual(deployment.recorded[0]["outcome"], {"kind": "canceled"})
             self.assertEqual(run.kinds("aborted")[0]["reason"], "canceled")
             await run.stop()
+
+        virtually(main())
+
+    def test_a_question_for_cancellations_without_an_answer_is_no_rejected_call(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=600_000)
+            deployment.add("a")
+            deployment.troubles["cancellations"] = [Unanswered("no connection")] * 3 + [Rejected("no")]
+            run = Run(deployment, waits)
+            await asyncio.sleep(20)
+            repeated = [one for one in run.kinds("callRepeated") if one["call"] == "cancellations"]
+            self.assertEqual(len(repeated), 3)
+            self.assertEqual([one["error"] for one in run.kinds("callRejected")], ["no"])
+            deployment.troubles["cancellations"] = [ConveyorError("tokenRevoked", "The token was revoked.")]
+            with self.assertRaises(ConveyorError):
+                await run.task
 
         virtually(main())
 
@@ -400,6 +491,38 @@ class Said(unittest.TestCase):
             names = [name for name, _, _ in deployment.calls]
             self.assertLess(max(at for at, name in enumerate(names) if name == "report"), names.index("complete"))
             await run.stop()
+
+        virtually(main())
+
+    def test_two_handlers_that_say_something_at_one_instant_make_one_call(self) -> None:
+        async def main() -> None:
+            deployment, now, most = FakeDeployment(), 0, 0
+            record = deployment.report
+
+            async def report(said: Any) -> Any:
+                nonlocal now, most
+                now += 1
+                most = max(most, now)
+                try:
+                    return await record(said)
+                finally:
+                    now -= 1
+
+            deployment.report = report  # type: ignore[method-assign]
+            attempts = Attempts(lambda event: None, lambda: None, lambda attempt: None)
+            reports = Reports(deployment, attempts, lambda event: None, lambda error: "unanswered")  # type: ignore[arg-type]
+            facts = {"queue": "q", "attempt": 1, "leaseMs": 1_000}
+            one, two = (attempts.add({**facts, "id": id}, 0) for id in "ab")
+            assert one is not None and two is not None
+            for attempt in (one, two):
+                reports.of(attempt).log({"level": "info", "message": "begun"})
+            # The timer has come due, and its task has not run yet, when the second handler ends.
+            reports._begin()
+            done = reports.flush(two)
+            reports._schedule()
+            await asyncio.sleep(1)
+            self.assertEqual((most, len(deployment.said)), (1, 1))
+            assert done is not None and done.done()
 
         virtually(main())
 

@@ -10,7 +10,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
 
-from convex_conveyor import ConveyorError, Int64, Job, NoRetry, Worker
+from convex_conveyor import ConveyorError, Int64, Job, NoRetry, RetryAfter, Worker
 from convex_conveyor.attempts import Attempt
 from convex_conveyor.deployment import Deployment, Offer
 from convex_conveyor.errors import Rejected, Unanswered
@@ -31,6 +31,10 @@ class Options(unittest.TestCase):
             {"queues": []},
             {"queues": "q"},
             {"concurrency": 65},
+            {"concurrency": 2.5},
+            {"concurrency": True},
+            {"concurrency": "2"},
+            {"max_cost": 1.5},
             {"poll_min_s": 9, "poll_max_s": 5},
             {"handler": {"other": print}},
             {"name": "x" * 65},
@@ -109,6 +113,48 @@ class Places(unittest.TestCase):
         self.assertEqual(self.end_of(exits).outcome["error"], "SystemExit: 3")
         self.assertIs(self.end_of(fails).outcome["retryable"], False)
 
+    def test_a_stop_iteration_of_a_function_ends_it(self) -> None:
+        self.assertIn("StopIteration", self.end_of(lambda job: next(iter([]))).outcome["error"])
+
+    def test_an_exit_of_an_async_function_ends_it_and_no_other(self) -> None:
+        async def main() -> list[HandlerEnd]:
+            handlers, begun = Handlers(Threads("test"), HandlerLoop()), asyncio.get_running_loop()
+
+            async def exits(job: Job) -> None:
+                await asyncio.sleep(0.01)
+                raise SystemExit(3)
+
+            async def goes_on(job: Job) -> str:
+                await asyncio.sleep(0.05)
+                return "done"
+
+            ends = []
+            for handler in (exits, goes_on):
+                attempt = attempt_of()
+                ends.append(handlers.run(handler, Job(attempt, begun, lambda kind, value: None), attempt))
+            return await asyncio.wait_for(asyncio.gather(*ends), 2)
+
+        exited, done = asyncio.run(main())
+        self.assertEqual(exited.outcome["error"], "SystemExit: 3")
+        self.assertEqual(done.outcome, {"kind": "succeeded", "result": "done"})
+
+    def test_an_error_that_cannot_be_read_is_a_plain_failure(self) -> None:
+        class Incomplete(RetryAfter):
+            def __init__(self) -> None:
+                pass  # It leaves `seconds` out.
+
+        def fails(job: Job) -> None:
+            raise Incomplete
+
+        self.assertEqual(self.end_of(fails).outcome["kind"], "failed")
+
+    def test_a_wait_out_of_bounds_is_refused_where_it_is_made(self) -> None:
+        for wrong in (float("inf"), float("nan"), -1, 1e300, "soon", None):
+            with self.assertRaises(ConveyorError, msg=str(wrong)) as raised:
+                RetryAfter(wrong)  # type: ignore[arg-type]
+            self.assertEqual(raised.exception.code, "invalidArgument")
+        self.assertEqual(RetryAfter(30).seconds, 30.0)
+
     def test_threads_are_kept_for_the_next_task(self) -> None:
         threads = Threads("test")
         first = threads.submit(threading.get_ident).result(5)
@@ -145,6 +191,25 @@ class Tending(unittest.TestCase):
 
     def test_a_call_that_tends_and_fails_is_not_repeated(self) -> None:
         self.assertEqual(len(self.run_calls([Unanswered("timeout"), False])), 2)
+
+
+class Bounds(unittest.TestCase):
+    def test_a_call_that_takes_longer_than_its_time_is_unanswered_also_where_the_carrier_goes_on(self) -> None:
+        over = threading.Event()
+
+        class Wire:
+            def call(self, kind: str, path: str, args: Any, timeout_s: float) -> Any:
+                over.wait(5)
+
+        async def main() -> None:
+            deployment = Deployment(Wire(), Threads("test"), "work", "t", "s", "name", Offer(["q"]))
+            with self.assertRaises(Unanswered):
+                await asyncio.wait_for(deployment._send("query", "watch", {}, 0.05), 2)
+
+        try:
+            asyncio.run(main())
+        finally:
+            over.set()
 
 
 class Server(BaseHTTPRequestHandler):
