@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from concurrent.futures import Future
-from typing import Any, Awaitable, Callable, Optional, Union
+from typing import Any, Awaitable, Callable, Union
 
 from .attempts import Attempt
 from .job import Job
@@ -30,22 +30,18 @@ class Handlers:
     async def run(self, handler: Handler, job: Job, attempt: Attempt) -> HandlerEnd:
         try:
             if is_async(handler):
-                return end_of_value(await self._run_async(handler(job), attempt))
-            value, error = await asyncio.wrap_future(self._threads.submit(lambda: caught(handler, job)))
-            if error is not None:
-                return end_of_error(error)
-            if inspect.isawaitable(value):
-                value = await self._run_async(value, attempt)
-            return end_of_value(value)
+                return await self._run_async(handler(job), attempt)
+            end = await asyncio.wrap_future(self._threads.submit(lambda: ended(handler, job)))
+            return end if isinstance(end, HandlerEnd) else await self._run_async(end, attempt)
         except BaseException as error:
             return end_of_error(error)
 
-    async def _run_async(self, awaitable: Any, attempt: Attempt) -> Any:
-        end, cancel = self._loop.start(awaited(awaitable))
+    async def _run_async(self, awaitable: Any, attempt: Attempt) -> HandlerEnd:
+        end, cancel = self._loop.start(ended_async(awaitable))
         attempt.cancel_task = cancel
         if attempt.stop.is_set():
             cancel()
-        future: Future[Any] = end
+        future: Future[HandlerEnd] = end
         return await asyncio.wrap_future(future)
 
 
@@ -53,16 +49,23 @@ def is_async(handler: Any) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
 
 
-def caught(handler: Handler, job: Job) -> tuple[Any, Optional[BaseException]]:
-    """The handler's value or error, as a value: a future of asyncio takes no StopIteration, and would never be done."""
+def ended(handler: Handler, job: Job) -> Union[HandlerEnd, Awaitable[Any]]:
+    """The handler's end, made in its thread: to check and copy a large result in the worker's loop would cost leases.
+
+    An error is a value here: a future of asyncio takes no StopIteration, and would never be done.
+    """
     try:
-        return handler(job), None
+        value = handler(job)
+        return value if inspect.isawaitable(value) else end_of_value(value)
     except BaseException as error:
-        return None, error
+        return end_of_error(error)
 
 
-async def awaited(awaitable: Any) -> Any:
-    return await awaitable
+async def ended_async(awaitable: Awaitable[Any]) -> HandlerEnd:
+    try:
+        return end_of_value(await awaitable)
+    except BaseException as error:
+        return end_of_error(error)
 
 
 class Beside:

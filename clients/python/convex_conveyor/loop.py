@@ -316,7 +316,8 @@ class Loop:
         rest.add_done_callback(flushed)
 
     def _put(self, attempt: Attempt, outcome: Outcome) -> None:
-        continued = attempt.continued if outcome["kind"] == "succeeded" else []
+        # A copy: a thread that the handler has left behind may go on.
+        continued = list(attempt.continued) if outcome["kind"] == "succeeded" else []
         following = {"continued": continued} if continued else {}
         report = {**attempt.about(), "outcome": outcome, **following}
         self._outbox.put(report, bytes_of(outcome, continued))

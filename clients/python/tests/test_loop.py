@@ -272,6 +272,25 @@ class Outcomes(unittest.TestCase):
 
         virtually(main())
 
+    def test_jobs_that_follow_are_the_ones_of_the_handler_s_end(self) -> None:
+        async def main() -> None:
+            deployment, jobs = FakeDeployment(), []
+
+            async def handler(job: Any) -> None:
+                jobs.append(job)
+                job.continue_with("mails", 1)
+
+            deployment.add("a")
+            deployment.troubles["complete"] = [Unanswered("timeout")] * 3
+            run = Run(deployment, handler)
+            await asyncio.sleep(0.5)
+            jobs[0].continue_with("mails", 2)  # A thread that goes on: the repeated call has the same arguments.
+            await asyncio.sleep(5)
+            self.assertEqual([one["payload"] for one in deployment.recorded[0]["continued"]], [1])
+            await run.stop()
+
+        virtually(main())
+
     def test_jobs_that_follow_and_no_call_can_carry_are_a_mistake_of_the_handler(self) -> None:
         async def main() -> None:
             deployment = FakeDeployment()

@@ -120,9 +120,12 @@ class Places(unittest.TestCase):
         async def main() -> list[HandlerEnd]:
             handlers, begun = Handlers(Threads("test"), HandlerLoop()), asyncio.get_running_loop()
 
-            async def exits(job: Job) -> None:
+            async def leave() -> None:
                 await asyncio.sleep(0.01)
                 raise SystemExit(3)
+
+            async def exits(job: Job) -> None:
+                await asyncio.ensure_future(leave())
 
             async def goes_on(job: Job) -> str:
                 await asyncio.sleep(0.05)
@@ -137,6 +140,21 @@ class Places(unittest.TestCase):
         exited, done = asyncio.run(main())
         self.assertEqual(exited.outcome["error"], "SystemExit: 3")
         self.assertEqual(done.outcome, {"kind": "succeeded", "result": "done"})
+
+    def test_a_result_is_checked_and_copied_beside_the_worker_s_loop(self) -> None:
+        threads: set[str] = set()
+
+        class Large(dict):  # type: ignore[type-arg]
+            def items(self) -> Any:
+                threads.add(threading.current_thread().name)
+                return super().items()
+
+        async def returns(job: Job) -> Any:
+            return Large(a=1)
+
+        for handler in (returns, lambda job: Large(a=1)):
+            self.assertEqual(self.end_of(handler).outcome["result"], {"a": 1})
+        self.assertEqual(threads, {"conveyor-async", "test"})
 
     def test_an_error_that_cannot_be_read_is_a_plain_failure(self) -> None:
         class Incomplete(RetryAfter):
