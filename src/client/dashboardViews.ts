@@ -59,7 +59,7 @@ export function viewReaders(
   };
 }
 
-/** The main loop, which all queues share, with the names of the queues that the caller may see and no others. */
+/** The main loop, which all queues share, with the names of the queues that the caller may see. */
 async function seenOf(
   { queues, waiting, next, ...rest }: MainLoop,
   sees: (queue: string) => Promise<boolean>,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Asking } from "./asking.js";
 import { FakeClock } from "./fakes.test.js";
-import { EMPTY_CLAIMS_MAX } from "./limits.js";
+import { EMPTY_CLAIMS_MAX, LOOK_AGAIN_MS } from "./limits.js";
 
 const MORE = { jobs: [], more: true };
 const NONE = { jobs: [], more: false };
@@ -69,7 +69,7 @@ describe("a queue that comes last", () => {
     return asking;
   };
 
-  test("is not asked for while claims from the others fill the room", () => {
+  test("is not asked for while claims from the other queues fill the room", () => {
     const asking = preferring("backfill", "tiles");
     expect([asks(asking, 2), asks(asking, 2), asks(asking, 2)]).toEqual([
       ["tiles"],
@@ -86,12 +86,12 @@ describe("a queue that comes last", () => {
     expect(asks(asking, 2)).toEqual(["tiles"]);
   });
 
-  test("is asked for at once where the subscriptions say that the others have nothing", () => {
+  test("is asked for at once where the subscriptions say that the other queues have nothing", () => {
     const asking = preferring("backfill");
     expect([asks(asking, 2), asks(asking, 2)]).toEqual([["backfill"], ["backfill"]]);
   });
 
-  test("is asked for after the others while no subscription says anything", async () => {
+  test("is asked for after the other queues while no subscription says anything", async () => {
     const clock = new FakeClock();
     const asking = new Asking(clock, ["backfill", "tiles"], "w", LAST);
     await clock.advance(1_000);
@@ -100,7 +100,20 @@ describe("a queue that comes last", () => {
     expect(asks(asking)).toEqual(["tiles"]);
   });
 
-  test("has its named jobs left out of claims from the others", () => {
+  test("leaves the first claims of a fleet that starts as they are: the other queues are scanned once more", async () => {
+    const clock = new FakeClock();
+    const asking = new Asking(clock, ["backfill", "tiles"], "w", LAST);
+    await clock.advance(100);
+    const first = asking.request({ max: 2 })!;
+    asking.answered(empty("c"), first, 5);
+    const rest = asking.request({ max: 2 })!;
+    expect([first.lookIn, rest.lookIn]).toEqual([["tiles"], ["backfill"]]);
+    asking.answered(empty("c"), rest, 5);
+    for (const queue of ["backfill", "tiles"]) asking.told(queue, NONE);
+    expect(asking.claimAt()).toBe(1.5 * LOOK_AGAIN_MS);
+  });
+
+  test("has its named jobs left out of claims from the other queues", () => {
     const asking = preferring();
     asking.told("backfill", { jobs: [{ id: "later" }], more: false });
     asking.told("tiles", { jobs: [{ id: "now" }], more: false });

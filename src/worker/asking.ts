@@ -20,6 +20,8 @@ type Due = ReturnType<Waiting["due"]>;
 interface Origin {
   meant: ClaimRequest;
   side: readonly string[] | undefined;
+  /** It came at once after a claim from the other side: none of the worker's own scans was due. */
+  isBeside?: boolean;
 }
 
 /** Of jobs that came with a call that asked for none. */
@@ -38,7 +40,7 @@ export class Asking {
   private readonly origins = new WeakMap<ClaimRequest, Origin>();
 
   /**
-   * `whenIdle`: queues that it claims from only when the others had nothing. `pollMs`: how often it claims where nothing
+   * `whenIdle`: queues that it claims from only when its other queues had nothing. `pollMs`: how often it claims where nothing
    * is followed.
    */
   constructor(
@@ -81,7 +83,7 @@ export class Asking {
     if (!isScan && !this.preference.isRestNext(this.mayHave))
       return this.narrowed(this.named(bounds, due), conditions, side);
     const look = { ...this.look(bounds, due), ...(this.idle.isInTurn ? { woken: true } : {}) };
-    return this.narrowed(look, conditions, side);
+    return this.narrowed(look, conditions, side, !isScan);
   }
 
   /** Whether a claim is to go with the outcomes: a job is known to wait, or nothing is known. */
@@ -112,6 +114,7 @@ export class Asking {
     meant: ClaimRequest,
     conditions: ClaimConditions,
     side: readonly string[] | undefined,
+    isBeside = false,
   ): ClaimRequest | null {
     if (side === undefined && Object.keys(conditions).length === 0) return meant;
     const queues = (side ?? this.queues).filter(
@@ -120,13 +123,13 @@ export class Asking {
     const of = { all: this.queues, queueOf: (id: string) => this.waiting.queueOf(id) };
     const request = narrow(meant, { ...conditions, queues }, of);
     if (request === null) {
-      this.foundNothing(meant, side);
+      this.foundNothing({ meant, side, isBeside });
       return null;
     }
     // Named jobs that were left out wait for a claim to which they belong; under `ids` all have had their turn.
     const isOfIds = conditions.ids !== undefined;
     const origin = isOfIds ? meant : { ...meant, named: request.named ?? [] };
-    this.origins.set(request, { meant: origin, side });
+    this.origins.set(request, { meant: origin, side, isBeside });
     return request;
   }
 
@@ -142,7 +145,8 @@ export class Asking {
     request: ClaimRequest | undefined,
     tookMs: number,
   ): void {
-    const { meant, side } = request === undefined ? NO_CLAIM : this.originOf(request);
+    const origin = request === undefined ? NO_CLAIM : this.originOf(request);
+    const { meant, side, isBeside } = origin;
     const { max, named = [], lookIn } = meant;
     this.waiting.placed(places);
     this.waiting.claimed(named, jobs);
@@ -152,7 +156,7 @@ export class Asking {
     const isOwnScan = request?.lookIn?.length !== 0 && !hasOtherOffer(request ?? meant);
     if (isOwnScan) this.cursor = cursor ?? this.cursor;
     this.empty = jobs.length > 0 || this.waiting.isBacklog !== true ? 0 : this.empty + 1;
-    this.idle.claimed(jobs.length, max, tookMs, fleet);
+    this.idle.claimed(jobs.length, max, tookMs, { fleet, isBeside });
   }
 
   /**
@@ -174,13 +178,12 @@ export class Asking {
 
   /** A claim was refused. */
   cameInVain(request: ClaimRequest): void {
-    const { meant, side } = this.originOf(request);
-    this.foundNothing(meant, side);
+    this.foundNothing(this.originOf(request));
     this.cursor = undefined;
   }
 
-  private foundNothing(meant: ClaimRequest, side: readonly string[] | undefined): void {
-    if (meant.lookIn?.length !== 0) this.idle.claimed(0, meant.max, 0);
+  private foundNothing({ meant, side, isBeside }: Origin): void {
+    if (meant.lookIn?.length !== 0) this.idle.claimed(0, meant.max, 0, { isBeside });
     this.waiting.claimed(meant.named ?? [], []);
     this.preference.answered(side, false);
   }

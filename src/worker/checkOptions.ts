@@ -90,7 +90,13 @@ function checkServed(served: readonly string[], handlers: ReadonlyMap<string, Ha
   for (const queue of served) {
     if (!handlers.has(queue)) throw handlerMissing(queue, [...handlers.keys()]);
   }
-  return [...new Set(served)].sort();
+  const twice = served.find((queue, index) => served.indexOf(queue) < index);
+  if (twice === undefined) return [...served].sort();
+  throw conveyorError(
+    "invalidArgument",
+    `Each queue of a worker must be named once; got "${twice}" twice. Leave one of the two out.`,
+    { argument: "queues", got: twice },
+  );
 }
 
 export function checkOutput(given: OutputOptions): Required<OutputOptions> {

@@ -18,7 +18,7 @@ import type { ClaimConditions, Hooks, PeekOptions } from "./hookTypes.js";
 import { HELD_BACK_MS } from "./limits.js";
 import { andThen, isPromise, limitReached, type Limit, type Load } from "./pressure.js";
 
-/** What the worker offers, which conditions narrow. */
+/** The offer of the worker, which conditions narrow. */
 export interface Offered {
   queues: readonly string[];
   labels: readonly string[];

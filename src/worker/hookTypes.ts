@@ -22,12 +22,15 @@ export interface ClaimConditions {
   queues?: readonly string[];
   /**
    * Only these jobs, up to 64, as `peek` has shown them: another worker may be faster. Of a queue with a strict order, or a
-   * circular one, no job is taken so.
+   * circular one, no job is taken so. Not together with `queues`.
    */
   ids?: readonly string[];
   /** Only these of the worker's labels. Each change of labels or groups changes the worker's place in its fleet. */
   labels?: readonly string[];
-  /** Only these groups, of the worker's `groups` where it has some. */
+  /**
+   * Only these groups, of the worker's `groups` where it has some. A group that the token is not for ends the worker with
+   * `groupForbidden`.
+   */
   groups?: readonly string[];
 }
 
@@ -44,7 +47,7 @@ export interface PeekOptions {
 /** How a handler has ended. */
 export interface JobEnd {
   outcome: Outcome["kind"];
-  /** How long its handler ran, in milliseconds. */
+  /** How long its handler ran, with `beforeJob` and `around`, in milliseconds. */
   ms: number;
   /** The message of a failure. */
   error?: string;
@@ -52,11 +55,11 @@ export interface JobEnd {
   thrown?: unknown;
 }
 
-/** Limits beyond which a worker claims nothing more. It measures once per second, and only when it would claim. */
+/** Limits beyond which a worker claims nothing more. It measures them before each claim. */
 export interface BackPressure {
   /** The share of the machine's memory in use, or of the container's, over 0 up to 1. Node, Bun and Deno tell it. */
   memory?: number;
-  /** The share of the machine's processor time in use, over 0 up to 1. Node, Bun and Deno tell it. */
+  /** The share of the machine's processor time in use, over 0 up to 1, measured once per second. Node, Bun and Deno tell it. */
   cpu?: number;
   /** True where the worker is to claim nothing for now: a GPU's memory, a service that is down. */
   check?: () => boolean | Promise<boolean>;
@@ -75,11 +78,12 @@ export interface Hooks {
   ) => ClaimConditions | boolean | void | Promise<ClaimConditions | boolean | void>;
   /** Runs before each handler. An error fails the attempt, as one of the handler does. */
   beforeJob?: (job: Job) => void | Promise<void>;
-  /** Runs after each handler, before its outcome is recorded. An error changes nothing: it is the event `hookFailed`. */
+  /** Runs after each handler, with its outcome, before that is recorded. An error changes nothing: it is the event `hookFailed`. */
   afterJob?: (job: Job, end: JobEnd) => void | Promise<void>;
   /**
    * Runs around each handler: `next()` runs it. The result is the job's, an error fails the attempt. For traces, contexts
-   * of `AsyncLocalStorage`, locks.
+   * of `AsyncLocalStorage`, locks. The attempt ends with both: a handler that `around` does not wait for keeps the slot and
+   * the lease until its own end. A further `next()` after that runs it again, without the jobs that it had continued with.
    *
    * @example
    * around: (job, next) => tracer.startActiveSpan(job.queue, async (span) => {

@@ -16,7 +16,7 @@ import {
 function fleetOf(size: number, clock = new FakeClock()): Idle[] {
   return Array.from({ length: size }, (_, rank) => {
     const idle = new Idle(clock);
-    for (let looks = 0; looks < 2; looks += 1) idle.claimed(0, 1, 0, { size, rank });
+    for (let looks = 0; looks < 2; looks += 1) idle.claimed(0, 1, 0, { fleet: { size, rank } });
     idle.told(false);
     return idle;
   });
@@ -88,7 +88,7 @@ describe("a worker that comes away empty", () => {
       const [idle] = fleetOf(1, clock);
       idle!.told(true);
       return Array.from({ length: looks }, () => {
-        idle!.claimed(0, 1, tookMs, { size, rank: null });
+        idle!.claimed(0, 1, tookMs, { fleet: { size, rank: null } });
         return idle!.claimAt()! - clock.now();
       });
     };
@@ -109,9 +109,10 @@ describe("a worker that comes away empty", () => {
     const clock = new FakeClock();
     const [idle] = fleetOf(4, clock);
     idle!.told(true);
-    for (let looks = 0; looks < 4; looks += 1) idle!.claimed(0, 1, 0, { size: 4, rank: 2 });
+    for (let looks = 0; looks < 4; looks += 1)
+      idle!.claimed(0, 1, 0, { fleet: { size: 4, rank: 2 } });
     expect(idle!.isInTurn).toBe(true);
-    idle!.claimed(1, 2, 0, { size: 4, rank: 3 });
+    idle!.claimed(1, 2, 0, { fleet: { size: 4, rank: 3 } });
     expect(idle!.isInTurn).toBe(false);
     expect(idle!.claimAt()).toBe(clock.now() + EMPTY_WAIT_MIN_MS);
   });

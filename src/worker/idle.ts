@@ -82,10 +82,18 @@ export class Idle {
 
   /**
    * A claim was answered, after `tookMs`. `fleet`: its place among the workers of the queues, if the deployment has
-   * counted them.
+   * counted them. `isBeside`: it came before its own scan was due, and takes the place of none of the first scans.
    */
-  claimed(got: number, asked: number, tookMs: number, fleet?: PlaceInFleet): void {
-    this.looksLeft -= 1;
+  claimed(
+    got: number,
+    asked: number,
+    tookMs: number,
+    {
+      fleet,
+      isBeside = false,
+    }: { fleet?: PlaceInFleet | undefined; isBeside?: boolean | undefined } = {},
+  ): void {
+    if (!isBeside) this.looksLeft -= 1;
     this.fleet = fleet ?? this.fleet;
     this.polled(got);
     if (got > 0) {

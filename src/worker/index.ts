@@ -27,4 +27,10 @@ export type {
 } from "./types.js";
 export { Worker } from "./worker.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
-export type { ContinueOptions, ConveyorError, ConveyorErrorCode, JobId } from "../shared/index.js";
+export type {
+  ContinueOptions,
+  ConveyorError,
+  ConveyorErrorCode,
+  JobId,
+  PeekedJob,
+} from "../shared/index.js";

@@ -104,7 +104,7 @@ export const GOODBYE_MS = 1_000;
 /** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;
 
-/** A local retry is for failures that pass within seconds; others are the queue's to retry. */
+/** A local retry is for failures that pass within seconds; the queue retries after longer ones. */
 export const RETRY_LOCALLY_DEFAULT = { attempts: 3, minMs: 500, maxMs: 10_000 } as const;
 export const RETRY_LOCALLY_TIMES_MAX = 100;
 export const RETRY_LOCALLY_MAX_MS = 60 * 60_000;

@@ -27,7 +27,7 @@ export function nodeLoad(): Load {
   return { memory: memoryShare, cpu };
 }
 
-/** In a container with a limit, of that. Node 20's first versions tell only what this process has of it. */
+/** In a container with a limit, of that. Node 20's first versions tell only the part that this process has of it. */
 function memoryShare(): number {
   const total = totalmem();
   const constrained = process.constrainedMemory?.() ?? 0;

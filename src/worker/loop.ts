@@ -15,7 +15,7 @@ import { describe, type Attempt } from "./attempts.js";
 import type { CallEnd } from "./calls.js";
 import { confirmLeases } from "./confirm.js";
 import { judge, type Failure } from "./errors.js";
-import type { CallName, WorkerState, WorkerStatus } from "./events.js";
+import type { CallName, WorkerStatus } from "./events.js";
 import { sayGoodbye } from "./goodbye.js";
 import { greet } from "./hello.js";
 import type { ClaimConditions } from "./hookTypes.js";
@@ -90,7 +90,7 @@ export class Loop {
     this.parts.waker.wake();
   }
 
-  /** From now on so many jobs at once. Those above it come to their end. */
+  /** From now on so many jobs at once. Jobs above it come to their end. */
   setConcurrency(slots: number): void {
     this.slots = slots;
     this.parts.waker.wake();
@@ -100,10 +100,6 @@ export class Loop {
   setQuiet(isQuiet: boolean): void {
     this.quietly = isQuiet;
     this.parts.waker.wake();
-  }
-
-  get state(): WorkerState {
-    return this.parts.status.state;
   }
 
   statusNow(): WorkerStatus {

@@ -33,8 +33,8 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
   /** The handler of each queue. The worker serves the queues that have a handler. */
   handlers: Handlers<QueuesOf<Api>, ContinuesOf<Api>>;
   /**
-   * The queues to serve, 1 to 32, each with a handler. One with `onlyWhenIdle` is claimed from only when the others had
-   * nothing for this worker: then a claim asks these first, and it once after each claim that they did not fill.
+   * The queues to serve, 1 to 32, each with a handler and named once. `onlyWhenIdle` puts a queue last: its jobs are claimed
+   * only with room that the worker's other queues have left.
    * @default every queue with a handler
    * @example
    * queues: ["urgent", { queue: "backfill", onlyWhenIdle: true }],
@@ -80,7 +80,7 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
   stopAfter?: StopAfter;
   /**
    * How long handlers may go on when the worker is to stop, in milliseconds, 0 to 86,400,000. Then they are aborted, and
-   * their jobs go to other workers. The last calls take a fraction of a second more, and up to 3 s where the deployment is
+   * their jobs go to other workers. The last calls take a fraction of a second more, and up to 4 s where the deployment is
    * slow. The default is under the 10 s after which Docker kills.
    * @default 8_000
    */
@@ -128,7 +128,7 @@ export interface StopOptions {
 
 /** When a worker ends by itself. The first limit that is reached counts. */
 export interface StopAfter {
-  /** After so many attempts, at least 1: it begins no more, and ends with the last. */
+  /** After so many attempts, at least 1, retries and snoozed ones included: it begins no more, and ends with the last. */
   jobs?: number;
   /** After so many milliseconds, up to 86,400,000. Handlers have the worker's `graceMs`. */
   ms?: number;

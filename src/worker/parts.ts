@@ -45,10 +45,10 @@ export interface LoopOptions {
   hooks?: Hooks;
   /** The measures of the runtime, for `backPressure`. */
   load?: Load;
-  /** Labels and groups that it offers: what conditions of a claim narrow. */
+  /** Labels and groups that it offers: conditions of a claim narrow them. */
   labels?: readonly string[];
   groups?: readonly string[];
-  /** Queues that it claims from only when the others had nothing. */
+  /** Queues that it claims from only when its other queues had nothing. */
   whenIdle?: readonly string[];
   /** How often it claims where nothing is followed. */
   pollMs?: number;

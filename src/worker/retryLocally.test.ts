@@ -79,7 +79,7 @@ describe("a part of a handler that throws", () => {
   });
 });
 
-test("a job whose handler tries again by itself has one attempt, and nothing is reported before its end", async () => {
+test("a job with a handler that tries again by itself has one attempt, and nothing is reported before its end", async () => {
   const handler: Handler = ({ retryLocally }) =>
     retryLocally((attempt) => (attempt < 3 ? Promise.reject(new Error("busy")) : attempt));
   const { clock, deployment, kinds, callsOf } = startLoop(handler);

@@ -1,4 +1,4 @@
-/** What a worker says of itself, and how it is steered while it runs, on a manual clock. */
+/** The status of a worker, and how it is steered while it runs, on a manual clock. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
@@ -6,22 +6,22 @@ describe("the state of a worker", () => {
   test("goes from starting through waiting and working to draining and stopped, with an event for each change", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, loop, kinds } = startLoop(handler);
-    expect(loop.state).toBe("starting");
+    expect(loop.statusNow().state).toBe("starting");
     await clock.advance(1_000);
-    expect(loop.state).toBe("waiting");
+    expect(loop.statusNow().state).toBe("waiting");
     deployment.enqueue();
     await clock.advance(100);
-    expect(loop.state).toBe("working");
+    expect(loop.statusNow().state).toBe("working");
     begun[0]!.resolve();
     await clock.advance(100);
-    expect(loop.state).toBe("waiting");
+    expect(loop.statusNow().state).toBe("waiting");
     deployment.enqueue();
     await clock.advance(100);
     loop.stop();
-    expect(loop.state).toBe("draining");
+    expect(loop.statusNow().state).toBe("draining");
     begun[1]!.resolve();
     await clock.advance(100);
-    expect(loop.state).toBe("stopped");
+    expect(loop.statusNow().state).toBe("stopped");
     const states = kinds("state").map((event) => "state" in event && event.state);
     expect(states).toEqual(["waiting", "working", "waiting", "working", "draining", "stopped"]);
   });
@@ -42,7 +42,7 @@ describe("the state of a worker", () => {
     const { clock, deployment, loop } = startLoop(async () => null);
     deployment.fault = (call) => (call === "hello" ? "before" : undefined);
     await clock.advance(60_000);
-    expect(loop.state).toBe("starting");
+    expect(loop.statusNow().state).toBe("starting");
   });
 });
 

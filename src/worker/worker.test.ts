@@ -119,11 +119,17 @@ describe("options", () => {
     ["a poll every millisecond", { poll: { everyMs: 1 } }],
     ["a share of no memory", { backPressure: { memory: 0 } }],
     ["queues that all come last", { queues: [{ queue: "tiles", onlyWhenIdle: true } as const] }],
+    ["a queue twice", { queues: ["tiles", "tiles"] as const }, /must be named once/],
+    [
+      "a queue that is to come last and first",
+      { queues: ["tiles", { queue: "tiles", onlyWhenIdle: true } as const] as const },
+      /must be named once/,
+    ],
     ["an end before the first job", { stopAfter: { jobs: 0 } }],
     ["a name of no letters", { name: "  " }],
     ["a name that is too long", { name: "x".repeat(65) }],
-  ])("%s is refused with the rule", (_, wrong) => {
-    expect(() => new Worker({ ...options, ...wrong })).toThrow(/must be/);
+  ])("%s is refused with the rule", (_, wrong, rule: RegExp = /must be/) => {
+    expect(() => new Worker({ ...options, ...wrong })).toThrow(rule);
   });
 
   test("a queue to serve without a handler is refused by name, with the queues that have one", () => {

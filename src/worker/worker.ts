@@ -162,14 +162,14 @@ export class Worker<Api extends WorkerApi> {
 
   /**
    * Stops gracefully: claims nothing more, lets handlers finish within `graceMs`, then aborts them and gives their
-   * jobs back. Resolves when {@link run} has ended, at most 3 s after the grace. Calling it again with less hurries it.
+   * jobs back. Resolves when {@link run} has ended, at most 4 s after the grace. Calling it again with less hurries it.
    *
    * @param options.graceMs In milliseconds, 0 to 86,400,000.
    * @default graceMs the worker's `graceMs`, 8_000
    * @throws `invalidArgument` for a grace out of bounds. Errors of the run are thrown by `run` alone.
    * @example
-   * // An orchestrator that kills after 30 s:
-   * process.once("SIGTERM", () => void worker.stop({ graceMs: 25_000 }));
+   * // A button of a page. In a process, `graceMs` of the options is the grace after a signal.
+   * button.onclick = () => void worker.stop({ graceMs: 25_000 });
    */
   async stop({ graceMs }: StopOptions = {}): Promise<void> {
     if (graceMs !== undefined) checkGrace(graceMs);

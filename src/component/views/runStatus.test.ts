@@ -5,7 +5,7 @@ import { newWorld, type World } from "../setup.test.js";
 
 const shown = async ({ t }: World) => await t.query(api.observe.mainLoop, {});
 
-/** A queue whose wake has started a lane with all of its jobs: its process is scheduled, and has not begun. */
+/** A queue with a wake that has started a lane with all of its jobs: its process is scheduled, and has not begun. */
 async function started(jobs: number): Promise<World> {
   const handler = {
     kind: "action" as const,

@@ -1,5 +1,5 @@
 /**
- * The main loop as people see it: whether it runs, what it runs, and how much more it could. Writes nothing.
+ * The main loop as people see it: whether it runs, its jobs in hand, and its room for more. Writes nothing.
  *
  * Reads: all slots, the places given to each, the queues that wait (100), the lanes that are awake (512 rows, or 2 MiB of
  * them), the scheduled functions of the oldest 32 processes, and the first alarm. A subscription is invalidated by every

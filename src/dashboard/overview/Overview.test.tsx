@@ -187,7 +187,7 @@ describe("the main loop", () => {
     expect(link.getAttribute("href")).toBe("#/queues/mails");
   });
 
-  test("that has stalled says so in words, what follows, and since when its alarm is overdue", async () => {
+  test("that has stalled says so in words, with the consequence, and since when its alarm is overdue", async () => {
     const section = await showsLoop({
       ...{ status: "stalled", generation: 3, places: { used: 4, left: 52 } },
       next: { kind: "janitor", dueAt: Date.now() - 30_000 },
