@@ -4,22 +4,22 @@ import type { WorkerStatus } from "./events.js";
 import type { Job } from "./types.js";
 
 /** The argument of `beforeClaim`. */
-export interface ClaimContext {
+export interface ClaimContext<Queue extends string = string> {
   /** How many jobs the claim would ask for. */
   max: number;
   /** The part of the worker's `maxCost` that running jobs leave over; absent without one. */
   maxCost?: number;
   status: WorkerStatus;
   /** See {@link Worker.peek}. */
-  peek: (options?: PeekOptions) => Promise<PeekedJob[]>;
+  peek: (options?: PeekOptions<Queue>) => Promise<PeekedJob[]>;
 }
 
 /** The conditions of one claim, all within the worker's own options. */
-export interface ClaimConditions {
+export interface ClaimConditions<Queue extends string = string> {
   /** At most so much cost, a whole number, at least 1. */
   maxCost?: number;
   /** Only these of the worker's queues. */
-  queues?: readonly string[];
+  queues?: readonly Queue[];
   /**
    * Only these jobs, up to 64, as `peek` has shown them: another worker may be faster. Of a queue with a strict order, or a
    * circular one, no job is taken so. Not together with `queues`.
@@ -34,9 +34,9 @@ export interface ClaimConditions {
   groups?: readonly string[];
 }
 
-export interface PeekOptions {
+export interface PeekOptions<Queue extends string = string> {
   /** Of the worker's queues. */
-  queues?: readonly string[];
+  queues?: readonly Queue[];
   /**
    * 1 to 64.
    * @default 10
@@ -65,7 +65,7 @@ export interface BackPressure {
   check?: () => boolean | Promise<boolean>;
 }
 
-export interface Hooks {
+export interface Hooks<Queue extends string = string> {
   /**
    * Runs before each claim: `false` leaves this one out, and the next comes a second later at the earliest; conditions
    * narrow it. Outcomes do not wait for it. One that throws leaves the claim out, with the event `hookFailed`.
@@ -74,8 +74,8 @@ export interface Hooks {
    * beforeClaim: async () => ({ maxCost: await freeMegabytes() }),
    */
   beforeClaim?: (
-    ctx: ClaimContext,
-  ) => ClaimConditions | boolean | void | Promise<ClaimConditions | boolean | void>;
+    ctx: ClaimContext<Queue>,
+  ) => ClaimConditions<Queue> | boolean | void | Promise<ClaimConditions<Queue> | boolean | void>;
   /** Runs before each handler. An error fails the attempt, as one of the handler does. */
   beforeJob?: (job: Job) => void | Promise<void>;
   /** Runs after each handler, with its outcome, before that is recorded. An error changes nothing: it is the event `hookFailed`. */

@@ -23,7 +23,7 @@ export interface OutputOptions {
 }
 
 /** The options of `new Worker(…)`: `url`, `token`, `api` and `handlers` are needed, the rest has defaults. */
-export interface WorkerOptions<Api extends WorkerApi> extends Hooks {
+export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof QueuesOf<Api> & string> {
   /** The deployment's URL, as in `https://happy-otter-123.convex.cloud`. */
   url: string;
   /** A worker token, made by the app's `tokenApi().create`. A secret: keep it in the environment. */

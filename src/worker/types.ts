@@ -175,7 +175,8 @@ export interface JobActions<Continues extends QueueTypes = QueueTypes, Progress 
   /**
    * Runs a part of the handler again when it throws, after waits that double from `minMs` to `maxMs`, with jitter. Nothing
    * is reported, and no attempt of the job is used up: for a service that fails now and then. It ends with the signal.
-   * Errors that ask for an outcome (`NonRetryableError`, `RetryAfterError`, a snooze) are not tried again.
+   * Errors that ask for an outcome (`NonRetryableError`, `RetryAfterError`, a snooze) are not tried again. Jobs of
+   * `continueWith` stay when a try fails: call that after it.
    *
    * @param run Gets the number of the try, 1 for the first.
    * @returns The result of `run`.

@@ -105,6 +105,27 @@ describe("types", () => {
   });
 });
 
+describe("hooks", () => {
+  test("name queues of the worker's API", async () => {
+    const handlers = { tiles: async () => ({ pixels: "" }) };
+    new Worker({
+      ...{ ...options, handlers },
+      beforeClaim: async ({ peek }) => {
+        await peek({ queues: ["tiles"] });
+        // @ts-expect-error there is no such queue
+        await peek({ queues: ["tyles"] });
+        return { queues: ["tiles"] };
+      },
+    });
+    // @ts-expect-error there is no such queue
+    new Worker({ ...options, handlers, beforeClaim: () => ({ queues: ["tyles"] }) });
+    const worker = new Worker({ ...options, handlers });
+    // @ts-expect-error there is no such queue
+    void (() => worker.peek({ queues: ["tyles"] }));
+    expect(worker.state).toBe("starting");
+  });
+});
+
 describe("options", () => {
   test.each([
     ["no room at all", { concurrency: 0 }],

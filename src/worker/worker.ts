@@ -19,7 +19,7 @@ import { Listeners } from "./listeners.js";
 import { Loop } from "./loop.js";
 import type { OutputOptions, StopOptions, WorkerOptions } from "./options.js";
 import type { Transport } from "./transport.js";
-import type { Handler, WorkerApi } from "./types.js";
+import type { Handler, QueuesOf, WorkerApi } from "./types.js";
 
 /**
  * A program that does jobs: it claims as many as it has room for, runs their handlers, keeps their leases alive, and
@@ -189,7 +189,7 @@ export class Worker<Api extends WorkerApi> {
    * @example
    * beforeClaim: async ({ peek }) => ({ ids: (await peek()).filter(isCached).map(({ id }) => id) }),
    */
-  async peek(options: PeekOptions = {}): Promise<PeekedJob[]> {
+  async peek(options: PeekOptions<keyof QueuesOf<Api> & string> = {}): Promise<PeekedJob[]> {
     if (this.transport !== undefined) return await this.transport.peek(options);
     const transport = this.connect();
     try {
