@@ -175,9 +175,10 @@ export const JANITOR_TOLERANCE_MS = 250;
 export const JANITOR_OVERDUE_MS = 5_000;
 /**
  * A sweep that is so late is done by the next worker or lane that notices. Sooner than it counts as dead: a scheduler with a
- * backlog starts it in the end, and until then no lost job would come back.
+ * backlog starts it in the end, and until then no lost job would come back. Later than the time for which sweeps that follow one
+ * another leave the alarm as it was (`rearm`).
  */
-export const TEND_LATE_MS = 2_000;
+export const TEND_LATE_MS = 3_000;
 /** So many of a fleet at a time learn that work is late: all see the same. */
 export const TENDERS = 4;
 /** While anything is leased it comes at least this often, to publish cursors before tombstones pile up. */

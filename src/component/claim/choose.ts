@@ -215,6 +215,7 @@ export const chooseJobs = internalQuery({
       places: places.known(args.served ?? []),
       isLate:
         !picks.isFull &&
+        (seesOthers || args.isLane === true) &&
         Math.random() * place.size < TENDERS &&
         (isTimeToTend(sessions.expired, timers, now) ||
           (picks.rows.length === 0 && (await findDead(ctx.db, now)).length > 0)),

@@ -188,8 +188,20 @@ export const fleetMembers = internalQuery({
   },
 });
 
-/** As many as serve the one of the queues that has most, as they were last counted; 1 where they are few. */
-export async function largestFleet(db: DatabaseReader, queues: readonly string[]): Promise<number> {
+/**
+ * How many idle sessions are live, where they are few enough to be read. Else as many as serve the one of the queues that has
+ * most, as they were last counted: a row stays as it was when its fleet is killed.
+ */
+export async function liveFleet(
+  db: DatabaseReader,
+  queues: readonly string[],
+  now: number,
+): Promise<number> {
+  const idle = await db
+    .query("sessions")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .take(RANKED_SESSIONS_MAX + 1);
+  if (idle.length <= RANKED_SESSIONS_MAX) return idle.length;
   const rows = await Promise.all(queues.map((queue) => findFleet(db, queue)));
   return Math.max(1, ...rows.map((row) => sizeOf(row)));
 }

@@ -108,7 +108,7 @@ describe("a job that is ended without its worker", () => {
     const worker = world.worker("a");
     await claimed(world, worker);
     await loseSweeps(world);
-    await world.advance(13_000);
+    await world.advance(14_000);
     await tended(world);
     expect((await world.job(id)).status).toBe("timedOut");
     await checkCounted(world, 1);
@@ -135,7 +135,7 @@ describe("a job with a recorded outcome", () => {
     const [one] = await worker.claim(2);
     await worker.complete([succeeded(one!)]);
     await loseSweeps(world);
-    await world.advance(13_000);
+    await world.advance(14_000);
     await tended(world);
     expect((await worker.session()).state).toBe("gone");
     await checkCounted(world, 1);

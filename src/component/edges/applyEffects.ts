@@ -4,8 +4,8 @@
  *
  * Reads for real: for each segment of a due time the alarm that comes for it, but as a rule none that is near; for each queue
  * with an end to be counted the alarm of its roll-up; then as `callbacks.ts`. Snapshot reads: the alarms of these segments.
- * Writes: these alarms where there is none (`timers`); schedules wakes, and notes its wake in the row of a new job that came
- * alone.
+ * Writes: these alarms where there is none (`timers`); schedules wakes, and notes its wake in the row of a new job: of
+ * several of one call in the first.
  * Conflicts with: the ring of such an alarm; a callback of the app with the writes of the app.
  */
 import type { MutationCtx } from "../_generated/server.js";

@@ -119,9 +119,8 @@ export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number):
 }
 
 /**
- * For a call that only postpones the end of leases, or ends some: the claim has ensured a sweep that comes in time, so
- * nothing is depended on here. But should the janitor have died, some call must notice: a snapshot read shows whether
- * one serves. `seen` is the result of an earlier snapshot read.
+ * For a wake, which leases nothing itself: nothing is depended on here. But should the janitor have died, some call must
+ * notice: a snapshot read shows whether a timer serves. `seen` is the result of an earlier snapshot read.
  */
 export async function reviveJanitor(
   ctx: MutationCtx,

@@ -1,7 +1,9 @@
 /** The work of a sweep that is late, done by the process that has noticed. */
 import { expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
+import type { MutationCtx } from "../_generated/server.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
+import { tend } from "./tend.js";
 
 /** As where the scheduler has a backlog: nothing that is scheduled starts. */
 async function chokeScheduler(world: World): Promise<void> {
@@ -25,7 +27,7 @@ test("a worker ends the leases of a session that has gone silent, and gets its j
   const worker = world.worker("b");
   expect(await worker.claim(3)).toEqual([]);
   expect(worker.isLate, "a sweep may come a moment late").toBe(false);
-  await world.advance(2_000);
+  await world.advance(3_000);
   expect(await worker.claim(3)).toEqual([]);
   expect(worker.isLate).toBe(true);
   await worker.tend();
@@ -66,7 +68,9 @@ test("of many idle workers that beat at once, a few learn that a sweep is late",
   await world.t.run((ctx) =>
     ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(100).buffer, at: 0 }),
   );
-  await world.advance(13_000);
+  await world.advance(14_000);
+  const fleet = Array.from({ length: 9 }, (_, n) => world.worker(`idle-${n}`));
+  for (const one of fleet) await one.heartbeat([]);
   const idle = world.worker("idle");
   await idle.claim(1);
   const random = vi.spyOn(Math, "random");
@@ -80,6 +84,23 @@ test("of many idle workers that beat at once, a few learn that a sweep is late",
   }
 });
 
+test("a few workers that are left of a large fleet learn it, however large it was when it was counted", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  await chokeScheduler(world);
+  await world.t.run((ctx) =>
+    ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(1_000).buffer, at: 0 }),
+  );
+  await world.advance(14_000);
+  const idle = world.worker("idle");
+  await idle.claim(1);
+  vi.spyOn(Math, "random").mockReturnValue(0.99);
+  await idle.heartbeat([]);
+  expect(idle.isLate).toBe(true);
+});
+
 test("a killed fleet's leases end in as many calls as sweeps would take, one after the other", async () => {
   const world = await newWorld();
   const ids = await world.enqueueBatch(Array.from({ length: 20 }, (_, n) => n));
@@ -88,7 +109,7 @@ test("a killed fleet's leases end in as many calls as sweeps would take, one aft
     await killed.heartbeat(await killed.claim());
   }
   await chokeScheduler(world);
-  await world.advance(13_000);
+  await world.advance(14_000);
   const worker = world.worker("b");
   await worker.claim();
   await worker.tend();
@@ -102,7 +123,7 @@ test("of a sweep that comes after all, and a call that tends, the sweep finds it
   await gone.heartbeat(await gone.claim());
   const [timer] = await timers(world);
   await chokeScheduler(world);
-  await world.advance(13_000);
+  await world.advance(14_000);
   await world.t.mutation(api.lib.tend, { queues: [] });
   const [moved] = await timers(world);
   expect(moved).toMatchObject({ _id: timer!._id, generation: timer!.generation! + 1 });
@@ -118,8 +139,11 @@ test("a timer that is gone while leases are over is made anew", async () => {
     for (const { _id } of await ctx.db.query("timers").collect())
       await ctx.db.delete("timers", _id);
   });
-  await world.advance(13_000);
   const worker = world.worker("b");
+  await worker.heartbeat([]);
+  await world.advance(14_000);
+  await worker.heartbeat([]);
+  expect(worker.isLate, "an idle worker sees it too").toBe(true);
   await worker.claim();
   expect(worker.isLate).toBe(true);
   await worker.tend();
@@ -142,4 +166,33 @@ test("more queues than a claim may name are refused", async () => {
   const world = await newWorld();
   const queues = Array.from({ length: 33 }, (_, n) => `queue-${n}`);
   await expect(world.t.mutation(api.lib.tend, { queues })).rejects.toThrow("The queues to tend");
+});
+
+test("a call of a process that was canceled changes nothing: all that it schedules is born canceled", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  await chokeScheduler(world);
+  await world.advance(14_000);
+  const before = await timers(world);
+  const tending = world.t.run(async (ctx) => {
+    const stillborn: MutationCtx = {
+      ...(ctx as unknown as MutationCtx),
+      scheduler: {
+        ...ctx.scheduler,
+        runAt: async (time, reference, ...args) => {
+          const scheduled = await ctx.scheduler.runAt(time, reference, ...args);
+          await ctx.scheduler.cancel(scheduled);
+          return scheduled;
+        },
+      },
+    };
+    await tend(stillborn, []);
+  });
+  await expect(tending).rejects.toThrow("canceled");
+  expect(await timers(world)).toEqual(before);
+  expect(await world.status(id)).toMatchObject({ status: "running" });
+  await world.t.mutation(api.lib.tend, { queues: [] });
+  expect(await world.status(id)).toMatchObject({ status: "pending" });
 });

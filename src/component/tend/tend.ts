@@ -3,14 +3,16 @@
  * alarms are armed again, also where the scheduler has a backlog or has lost the sweep. Claims, completions, beats and steps
  * repair nothing: their answers say `isLate`, and their process calls this.
  *
- * Reads for real, writes, and conflicts with: as the sweep (`janitor.ts`), whose alarm it takes; where no sweep is late, as a
- * check for overdue work (`watchdog.ts`). Of two that tend at once, or one and the sweep, one retries and finds the alarm moved.
+ * Reads for real, writes, and conflicts with: as the sweep (`janitor.ts`), whose alarm it takes with its last call; where no
+ * sweep is late, as a check for overdue work (`watchdog.ts`). Of two that tend at once, or one and the sweep, one retries and
+ * finds the leases ended or the alarm moved.
  */
 import { v, type Infer } from "convex/values";
 import { checkLength, QUEUES_MAX } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
+import type { Doc } from "../_generated/dataModel.js";
 import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
-import { conclude, takeAlarm } from "../loops/loop.js";
+import { conclude } from "../loops/loop.js";
 import { ensureSweep, findTimers, serves, sweepAt } from "../loops/timers.js";
 import { sweepOnce } from "./janitor.js";
 import { watchOver } from "./watchdog.js";
@@ -30,15 +32,34 @@ export async function tend(
     { now },
     { useStaleSnapshot: true },
   );
-  const alarm = late.timer === null ? null : await takeAlarm(ctx, late.timer, 0, now);
-  if (alarm !== null) {
-    const next = await sweepOnce(ctx, alarm, now, {});
-    await conclude(ctx, alarm, next);
-    return { isLate: next !== "gone" && next.at <= now };
-  }
+  const alarm = late.timer === null ? null : await ctx.db.get("timers", late.timer);
+  if (alarm !== null && alarm.dueAt <= now) return await sweepNow(ctx, alarm, now);
   if (late.unsweptAt !== null) await ensureSweep(ctx, late.unsweptAt, now);
-  if (queues.length > 0) await watchOver(ctx, queues, now);
+  await watchOver(ctx, queues, now);
   return { isLate: false };
+}
+
+/**
+ * The sweep of an alarm that is due. While it leaves leases to end, the alarm stays as it is, due and with its own function: a
+ * next call goes on, or that function does.
+ */
+async function sweepNow(
+  ctx: MutationCtx,
+  alarm: Doc<"timers">,
+  now: number,
+): Promise<{ isLate: boolean }> {
+  const next = await sweepOnce(ctx, alarm, now, {});
+  if (next !== "gone" && next.at <= now && isMore(next.carried)) return { isLate: true };
+  if (alarm.scheduledId !== undefined) await ctx.scheduler.cancel(alarm.scheduledId);
+  await conclude(ctx, alarm, next);
+  // The call belongs to a function that was canceled: all that it schedules is born canceled, and nothing of it may stand.
+  if (next !== "gone" && (await ctx.db.get("timers", alarm._id)) === null)
+    throw new Error("The process was canceled, and tends nothing.");
+  return { isLate: false };
+}
+
+function isMore(carried: object | undefined): boolean {
+  return carried !== undefined && "after" in carried;
 }
 
 /** The call of a lane's process. */

@@ -164,7 +164,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
       for (const { scheduledId } of await ctx.db.query("timers").collect())
         if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
     });
-    await world.advance(13_000);
+    await world.advance(14_000);
     await world.enqueue("another");
     const other = world.worker("b");
     await other.claim(5);

@@ -28,7 +28,7 @@ import {
   type MutationCtx,
 } from "../_generated/server.js";
 import { findAlarms, findDead, reviveDead } from "../loops/loop.js";
-import { largestFleet } from "../claim/fleet.js";
+import { liveFleet } from "../claim/fleet.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
@@ -78,8 +78,12 @@ export async function lookForOverdue(
   now: number,
 ): Promise<Overdue> {
   const dead = await findDead(db, now);
-  const isSweepLate = isTimeToTend([], await findTimers(db), now);
-  const share = Math.floor((WATCH_RANGES_MAX - 2) / Math.max(1, queues.length));
+  const first = await db
+    .query("sessions")
+    .withIndex("state", (q) => q.eq("state", "active"))
+    .first();
+  const isSweepLate = isTimeToTend(first === null ? [] : [first], await findTimers(db), now);
+  const share = Math.floor((WATCH_RANGES_MAX - 3) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
   const [asleep, strays] = await Promise.all([
     Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
@@ -221,7 +225,7 @@ async function check(ctx: MutationCtx, queues: readonly string[], now: number): 
 
 const vChecked = v.object({
   ...vOverdue.fields,
-  /** Where anything is overdue: how many workers serve one of the queues, if they are more than a few. */
+  /** Where anything is overdue: how many live workers there are, of one of the queues where they are many. */
   fleet: v.number(),
 });
 type Checked = Infer<typeof vChecked>;
@@ -232,7 +236,7 @@ export const findOverdue = internalQuery({
   returns: vChecked,
   handler: async (ctx, { queues, now }): Promise<Checked> => {
     const found = await lookForOverdue(ctx.db, queues, now);
-    return { ...found, fleet: isOverdue(found) ? await largestFleet(ctx.db, queues) : 1 };
+    return { ...found, fleet: isOverdue(found) ? await liveFleet(ctx.db, queues, now) : 1 };
   },
 });
 
