@@ -79,6 +79,7 @@ class Process implements Host {
   private isHearing = false;
   private isStepAsking = false;
   private isTending = false;
+  private tendedAt = -Infinity;
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
   private isClosing = false;
@@ -257,7 +258,7 @@ class Process implements Host {
 
   /** A sweep is late, a lane has heard: its work is done here. The next answer says so again if this fails. */
   private async tend(): Promise<void> {
-    if (this.isTending) return;
+    if (this.isTending || this.clock.now() < this.tendedAt + TEND_EVERY_MS) return;
     this.isTending = true;
     try {
       for (let calls = 0; calls < TENDS_MAX; calls += 1)
@@ -266,6 +267,7 @@ class Process implements Host {
       // Another conflicting call has done it, or does it.
     }
     this.isTending = false;
+    this.tendedAt = this.clock.now();
   }
 
   // --- Received lanes ----------------------------------------------------------------------------
@@ -341,6 +343,11 @@ class Process implements Host {
   }
 }
 
+/**
+ * How long after it has tended it does not again: on a deployment that is overloaded alarms are late for all lanes, and calls that
+ * tend take the places of calls that work.
+ */
+const TEND_EVERY_MS = 10_000;
 /** So often at most it tends in a row. */
 const TENDS_MAX = 16;
 /** So often a process says that it has ended, and so long after a call that was refused. */

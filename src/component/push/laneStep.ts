@@ -57,7 +57,7 @@ import { getQueue, type Queue } from "../rows/queues.js";
 import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 import { comeToRest } from "./idleShutdown.js";
-import { ensureJanitor, isUnswept } from "../loops/timers.js";
+import { ensureJanitor } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
 import { dropOver, dropUnheard } from "./undelivered.js";
@@ -264,9 +264,6 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
   const isAwake = next !== "left";
-  const isLate = async () =>
-    taken.isLate === true ||
-    (taken.leases.length === 0 && (await isUnswept(ctx, closed.expiresAt, now, taken.timer)));
   const hasDone = hasEnded(args) || taken.leases.length > 0;
   const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed =
@@ -287,7 +284,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     ...reply(answers, jobs, isShort ? lookAgain(next) : next),
     ...of,
     ...(given > 0 ? { given } : {}),
-    ...(isAwake && (await isLate()) ? { isLate: true } : {}),
+    ...(isAwake && taken.isLate === true ? { isLate: true } : {}),
   };
 }
 
