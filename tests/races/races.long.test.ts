@@ -33,7 +33,6 @@ const UNVALIDATED: readonly PairName[] = [
   "claim and cancel",
   "retry and retry",
   "callback: plan, try, and a retry of the job",
-  "calls that tend and the janitor's sweep",
 ];
 
 test.each(UNVALIDATED)(

@@ -72,7 +72,7 @@ test("the calls of a session that name no queue are allowed to a token of some q
   expect(answers.map(({ answer }) => answer)).toEqual(["ok"]);
 });
 
-test("a beat says that no sweep comes where something is leased, and only there", async () => {
+test("a beat makes sure of a sweep where something is leased, and only there", async () => {
   const world = await newWorld();
   const janitors = async () =>
     (await world.all("timers")).filter(({ kind }) => kind === "janitor").length;
@@ -91,9 +91,6 @@ test("a beat says that no sweep comes where something is leased, and only there"
   expect(idle.isLate).toBe(false);
   await worker.heartbeat([job!]);
   expect(worker.isLate).toBe(true);
-  expect(await janitors()).toBe(0);
-  // Its leases are not over: the next sweep is for the time when they are.
-  await world.t.mutation(api.lib.tend, { queues: [] });
   expect(await janitors()).toBe(1);
 });
 

@@ -2,9 +2,9 @@
  * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
  *
  * Reads for real: the token, the session's row, leases that it is asked to end. Snapshot reads: the janitor's timers;
- * of an idle session overdue work. Writes: the session's row. No job is read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
+ * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job is read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
  * of a job that it holds, and a janitor that is ending its leases; a retry of either finds the other's write. Not with
- * a sweep that writes its timer: a beat only postpones the end that the sweep is for, and where none comes says so.
+ * a sweep that writes its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
  *
  * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues,
  * their roll-ups' alarms, and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to
@@ -30,7 +30,7 @@ import { lookServed } from "../index/outsideWorkers.js";
 import { findQueue } from "../rows/queues.js";
 import { ensureAllCounted } from "../count/rollUp.js";
 import { enterSession } from "../rows/tokenSessions.js";
-import { ensureSweep, forgottenAt, isUnswept } from "../loops/timers.js";
+import { ensureSweep, forgottenAt, reviveJanitor } from "../loops/timers.js";
 import { scheduleWake } from "../edges/wakes.js";
 import { authorize } from "../rows/tokens.js";
 import { isAnyOverdue } from "../tend/watchdog.js";
@@ -69,7 +69,7 @@ async function isLate(
   { leases, expiresAt, queues }: Session,
   now: number,
 ): Promise<boolean> {
-  if (leases.length > 0) return await isUnswept(ctx, expiresAt, now);
+  if (leases.length > 0) return await reviveJanitor(ctx, expiresAt, now);
   return await isAnyOverdue(ctx, queues, now);
 }
 

@@ -119,30 +119,17 @@ export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number):
 }
 
 /**
- * For a wake, which leases nothing itself: nothing is depended on here. But should the janitor have died, some call must
- * notice: a snapshot read shows whether a timer serves. `seen` is the result of an earlier snapshot read.
+ * For a call that leases nothing more: nothing is depended on here. But should the janitor have died, some call must notice: a
+ * snapshot read shows whether a timer serves. Returns whether none did.
  */
 export async function reviveJanitor(
   ctx: MutationCtx,
   leaseEndsAt: number,
   now: number,
-  seen?: Id<"timers"> | null,
-): Promise<void> {
-  if (await isUnswept(ctx, leaseEndsAt, now, seen))
-    await ensureJanitor(ctx, leaseEndsAt, now, null);
-}
-
-/**
- * Whether no sweep comes in time, as a snapshot shows it: the claim has ensured one, so its timer is dead. `seen` is the result
- * of an earlier snapshot read.
- */
-export async function isUnswept(
-  ctx: MutationCtx,
-  leaseEndsAt: number,
-  now: number,
-  seen?: Id<"timers"> | null,
 ): Promise<boolean> {
-  return (seen === undefined ? await aTimerBy(ctx, sweepAt(leaseEndsAt, now), now) : seen) === null;
+  const isUnswept = (await aTimerBy(ctx, sweepAt(leaseEndsAt, now), now)) === null;
+  if (isUnswept) await ensureJanitor(ctx, leaseEndsAt, now, null);
+  return isUnswept;
 }
 
 async function aTimerBy(
