@@ -134,6 +134,6 @@ describe("a job begins within a second of room for it, while long jobs of other 
     const others = [600, 1_000].map((at) => ({ queue: 3, ms: 50, at }));
     const jobs = await many.enqueue([...busy, ...others]);
     await many.world.advance(10 * SECOND);
-    expectPrompt(jobs);
+    expect(Math.max(...many.waits(jobs))).toBeLessThanOrEqual(SECOND);
   });
 });
