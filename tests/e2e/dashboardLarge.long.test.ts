@@ -66,7 +66,8 @@ describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
   }
 
   for (const [view, path, things] of [
-    ["the queues", "/", 1],
+    // The queues, and the main loop above them.
+    ["the queues", "/", 2],
     // The queue, its statistics, its events and its list, each a subscription to `read`.
     ["a busy queue", "/queues/mails", 4],
     ["its list of the last ended jobs", "/queues/mails?status=succeeded", 4],
