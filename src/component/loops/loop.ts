@@ -86,12 +86,17 @@ export function defineLoop<Carried extends PropertyValidators = Record<never, ne
 
 /**
  * Arms the alarm's next run, or deletes its row. Where nothing can be armed the row stays as it is: it is soon overdue, and the
- * next transaction that finds it so revives it. The janitor's goes, since the next claim inserts another.
+ * next transaction that finds it so revives it. The janitor's goes, since the next claim inserts another. Returns `false` there.
  */
-export async function conclude(ctx: MutationCtx, alarm: Doc<"timers">, next: Next): Promise<void> {
+export async function conclude(
+  ctx: MutationCtx,
+  alarm: Doc<"timers">,
+  next: Next,
+): Promise<boolean> {
   const isArmed = next !== "gone" && (await rearm(ctx, alarm, next));
   if (next === "gone" || (!isArmed && alarm.kind === "janitor"))
     await ctx.db.delete("timers", alarm._id);
+  return isArmed || next === "gone";
 }
 
 /**
@@ -162,6 +167,16 @@ export async function alarmOf(
   const timer = db.normalizeId("timers", id);
   const alarm = timer === null ? null : await db.get("timers", timer);
   return alarm?.kind === kind ? alarm : null;
+}
+
+/** The alarm that a snapshot has shown, read for real, if it is due. */
+export async function findDue(
+  db: DatabaseReader,
+  id: Id<"timers">,
+  now: number,
+): Promise<Doc<"timers"> | null> {
+  const alarm = await db.get("timers", id);
+  return alarm === null || alarm.dueAt > now ? null : alarm;
 }
 
 /** Alarms of a kind in the order of their queues' names, from behind this queue on. */

@@ -12,7 +12,7 @@ import { checkLength, QUEUES_MAX } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
-import { conclude } from "../loops/loop.js";
+import { conclude, findDue } from "../loops/loop.js";
 import { ensureSweep, findTimers, serves, sweepAt } from "../loops/timers.js";
 import { sweepOnce } from "./janitor.js";
 import { watchOver } from "./watchdog.js";
@@ -32,8 +32,8 @@ export async function tend(
     { now },
     { useStaleSnapshot: true },
   );
-  const alarm = late.timer === null ? null : await ctx.db.get("timers", late.timer);
-  if (alarm !== null && alarm.dueAt <= now) return await sweepNow(ctx, alarm, now);
+  const alarm = late.timer === null ? null : await findDue(ctx.db, late.timer, now);
+  if (alarm !== null) return await sweepNow(ctx, alarm, now);
   if (late.unsweptAt !== null) await ensureSweep(ctx, late.unsweptAt, now);
   await watchOver(ctx, queues, now);
   return { isLate: false };
@@ -51,9 +51,8 @@ async function sweepNow(
   const next = await sweepOnce(ctx, alarm, now, {});
   if (next !== "gone" && next.at <= now && isMore(next.carried)) return { isLate: true };
   if (alarm.scheduledId !== undefined) await ctx.scheduler.cancel(alarm.scheduledId);
-  await conclude(ctx, alarm, next);
   // The call belongs to a function that was canceled: all that it schedules is born canceled, and nothing of it may stand.
-  if (next !== "gone" && (await ctx.db.get("timers", alarm._id)) === null)
+  if (!(await conclude(ctx, alarm, next)))
     throw new Error("The process was canceled, and tends nothing.");
   return { isLate: false };
 }
