@@ -34,7 +34,7 @@ function checkOnce(line: Line, first: string): void {
 /** This cannot happen; if it did, the job would be lost. */
 const saidEarly: Pair = {
   of: "an outcome that goes apart, and a call of its lane that says too early that it is over",
-  orders: 12,
+  orders: 7,
   async setUp(line) {
     const { first, apart, says, lane } = await held(line);
     return {
