@@ -11,18 +11,18 @@ import { jobCalls } from "../src/shared/index.js";
 type Claimed = Awaited<ReturnType<Session["claim"]>>["jobs"];
 
 /** Claims and completes in one call, until nothing is left. Gives the number of jobs that it finished. */
-async function drainAlone(sessionKey: Session, first: Claimed, batch: number): Promise<number> {
+async function drainAlone(session: Session, first: Claimed, batch: number): Promise<number> {
   let done = 0;
   let jobs = first;
-  while (jobs.length > 0 || (await sessionKey.hasWork())) {
+  while (jobs.length > 0 || (await session.hasWork())) {
     if (jobs.length === 0) {
       // The rest belongs to other shards: it may be taken once it has waited, and not by all at once.
       await new Promise((resolve) => setTimeout(resolve, 50));
-      jobs = (await sessionKey.claim(batch)).jobs;
+      jobs = (await session.claim(batch)).jobs;
       continue;
     }
     const finished = jobs.map(({ id, attempt }) => ({ id, attempt, outcome: squared(0) }));
-    const reply = await sessionKey.completeAndClaim(finished, batch);
+    const reply = await session.completeAndClaim(finished, batch);
     done += reply.answers.filter(({ answer }) => answer === "ok").length;
     jobs = reply.jobs;
   }
@@ -44,9 +44,9 @@ export async function conveyor(
   );
   // One after the other, so that the figure is of a fleet at work and not of its arrival.
   const first: Claimed[] = [];
-  for (const sessionKey of sessions) first.push((await sessionKey.claim(1)).jobs);
+  for (const session of sessions) first.push((await session.claim(1)).jobs);
   const done = await Promise.all(
-    sessions.map((sessionKey, i) => drainAlone(sessionKey, first[i]!, options.batch)),
+    sessions.map((session, i) => drainAlone(session, first[i]!, options.batch)),
   );
   return done.reduce((sum, count) => sum + count, 0);
 }

@@ -33,12 +33,12 @@ async function newPicture({ fragile = false } = {}) {
   register(t);
   const picture = await t.mutation(api.pictures.create, { title: "It", scene, fragile });
   const { token } = await t.mutation(internal.workers.create, { name: "w" });
-  const sessionKey = { token, sessionKey: "s" };
+  const session = { token, sessionKey: "s" };
   let n = 0;
   const claim = async () =>
     (
       await t.mutation(api.workers.claim, {
-        ...{ ...sessionKey, name: "anvil", queues: ["tiles"], max: 9, n: ++n },
+        ...{ ...session, name: "anvil", queues: ["tiles"], max: 9, n: ++n },
       })
     ).jobs;
   type Job = Awaited<ReturnType<typeof claim>>[number];
@@ -48,7 +48,7 @@ async function newPicture({ fragile = false } = {}) {
     outcome: object = { kind: "succeeded", result },
   ) =>
     await t.mutation(api.workers.complete, {
-      ...{ ...sessionKey, n: ++n, finished: [{ id, queue, attempt, outcome } as never] },
+      ...{ ...session, n: ++n, finished: [{ id, queue, attempt, outcome } as never] },
     });
   return {
     ...{ t, picture, claim, draw },

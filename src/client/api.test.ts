@@ -289,7 +289,7 @@ test("a reader of the functions has the types of each queue, by the id's brand o
 test("a job that runs is canceled by its worker, whichever queue it is of", async () => {
   const t = setup();
   const id = await t.mutation(...pages.enqueue("loose", 1));
-  const sessionKey = await setupSession(t);
-  await t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, queues: ["loose"], max: 1 });
+  const session = await setupSession(t);
+  await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["loose"], max: 1 });
   expect(await t.mutation(api.app.cancel, { id })).toMatchObject({ requested: true });
 });

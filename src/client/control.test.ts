@@ -125,8 +125,8 @@ describe("a queue's control", () => {
       expect(state).toHaveProperty(what === "pause" ? "pausedAt" : "drainingAt");
       if (what === "drain") return void (await refusal(enqueue(t), "queueDraining"));
       await enqueue(t);
-      const sessionKey = await setupSession(t);
-      const args = { ...sessionKey, name: "w", n: 1, queues: ["tiles"], max: 1 };
+      const session = await setupSession(t);
+      const args = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
       expect((await t.mutation(api.app.claim, args)).jobs).toEqual([]);
     },
   );

@@ -21,16 +21,16 @@ const bad = (id = "nothing", queue = "tiles") => ({
 describe("a token that was never made", () => {
   test("is answered that, and not which queues there are", async () => {
     const t = setup();
-    const sessionKey = await stranger(t);
+    const session = await stranger(t);
     const look = (kind: "hello" | "hasWork" | "peek") =>
-      watching(t, sessionKey.token, { kind, queues: ["?"] });
+      watching(t, session.token, { kind, queues: ["?"] });
     const claim = { queues: ["?"], max: 1 };
     for (const call of [
       look("hello"),
       look("hasWork"),
       look("peek"),
-      t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, ...claim }),
-      t.mutation(api.app.complete, { ...sessionKey, n: 1, finished: [], claim }),
+      t.mutation(api.app.claim, { ...session, name: "w", n: 1, ...claim }),
+      t.mutation(api.app.complete, { ...session, n: 1, finished: [], claim }),
     ]) {
       const data = await refusal(call, "tokenUnknown");
       expect(JSON.stringify(data)).not.toContain("tiles");
@@ -39,10 +39,10 @@ describe("a token that was never made", () => {
 
   test("writes nothing into the log, with any reported outcomes", async () => {
     const t = setup();
-    const sessionKey = await stranger(t);
+    const session = await stranger(t);
     const finished = Array.from({ length: 3_000 }, () => bad());
-    await refusal(t.mutation(api.app.complete, { ...sessionKey, n: 1, finished }), "tokenUnknown");
-    const one = { ...sessionKey, finished: [bad()], later: true };
+    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "tokenUnknown");
+    const one = { ...session, finished: [bad()], later: true };
     await refusal(t.mutation(api.app.complete, one), "tokenUnknown");
     expect(warn).not.toHaveBeenCalled();
   });
@@ -51,20 +51,17 @@ describe("a token that was never made", () => {
 describe("a token that is known", () => {
   test("reports no more at once than a session may hold, and nothing of it is checked", async () => {
     const t = setup();
-    const sessionKey = await setupSession(t);
+    const session = await setupSession(t);
     const finished = Array.from({ length: LEASES_MAX + 1 }, () => bad());
-    await refusal(
-      t.mutation(api.app.complete, { ...sessionKey, n: 1, finished }),
-      "invalidArgument",
-    );
+    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "invalidArgument");
     expect(warn).not.toHaveBeenCalled();
   });
 
   test("logs nothing of leases that it does not hold", async () => {
     const t = setup();
-    const sessionKey = await setupSession(t);
+    const session = await setupSession(t);
     const finished = [bad(), bad("another")];
-    const { answers } = await t.mutation(api.app.complete, { ...sessionKey, n: 1, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...session, n: 1, finished });
     expect(answers.map(({ answer }) => answer)).toEqual(["leaseLost", "leaseLost"]);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -72,15 +69,15 @@ describe("a token that is known", () => {
 
 describe("a result", () => {
   async function leased(t: App) {
-    const sessionKey = await setupSession(t);
+    const session = await setupSession(t);
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
-    await t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, queues: ["tiles"], max: 1 });
+    await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
     const report = async (queue: string | undefined, result: unknown) => {
       const one = { id, attempt: 1, outcome: { kind: "succeeded" as const, result } };
       const finished = [queue === undefined ? one : { ...one, queue }];
-      return await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+      return await t.mutation(api.app.complete, { ...session, n: 2, finished });
     };
-    return { id, sessionKey, report };
+    return { id, sessionKey: session, report };
   }
   const FITS = { pixels: "p" };
 
@@ -123,18 +120,18 @@ describe("a result", () => {
   test("of a queue that is not served any more is not recorded by the last resort either", async () => {
     vi.useFakeTimers();
     const t = setup();
-    const { id, sessionKey } = await leased(t);
+    const { id, sessionKey: session } = await leased(t);
     const finished = [{ id, attempt: 1, queue: "renamed", outcome: bad().outcome }];
-    await t.mutation(api.app.complete, { ...sessionKey, finished, later: true });
+    await t.mutation(api.app.complete, { ...session, finished, later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
     expect(await t.query(...pages.status(id))).toMatchObject({ status: "pending", failures: 0 });
   });
 
   test("of a lease that is lost is answered so, for any queue", async () => {
     const t = setup();
-    const { sessionKey } = await leased(t);
+    const { sessionKey: session } = await leased(t);
     const finished = [bad("nothing", "renamed")];
-    const { answers } = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(answers).toMatchObject([{ answer: "leaseLost" }]);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -151,9 +148,9 @@ describe("a result", () => {
   test("that another queue's validator has let through is none by the last resort either", async () => {
     vi.useFakeTimers();
     const t = setup();
-    const { id, sessionKey } = await leased(t);
+    const { id, sessionKey: session } = await leased(t);
     const finished = { id, attempt: 1, queue: "loose", outcome: bad().outcome };
-    await t.mutation(api.app.complete, { ...sessionKey, finished: [finished], later: true });
+    await t.mutation(api.app.complete, { ...session, finished: [finished], later: true });
     await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
     expect(await t.query(...pages.status(id))).toMatchObject({ status: "failed" });
   });

@@ -106,14 +106,14 @@ function setup() {
 
 /** Claims the waiting jobs, and records their results. */
 async function work(call: (name: string, args?: object) => Promise<any>): Promise<string[]> {
-  const sessionKey = { token: await call("token"), sessionKey: "s" };
+  const session = { token: await call("token"), sessionKey: "s" };
   const { jobs } = await call("claim", {
-    ...{ ...sessionKey, n: 1, name: "w", queues: ["mails"], max: 10 },
+    ...{ ...session, n: 1, name: "w", queues: ["mails"], max: 10 },
   });
   const finished = jobs.map(({ id, queue, attempt }: any) => {
     return { id, queue, attempt, outcome: { kind: "succeeded", result: null } };
   });
-  if (finished.length > 0) await call("complete", { ...sessionKey, n: 2, finished });
+  if (finished.length > 0) await call("complete", { ...session, n: 2, finished });
   return jobs.map(({ payload }: any) => payload.to as string);
 }
 

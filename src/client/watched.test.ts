@@ -4,17 +4,17 @@ import { api, loose, pages, setup, setupSession, tiles, type App } from "./setup
 
 async function oneRunning(t: App) {
   const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
-  const sessionKey = await setupSession(t);
-  await t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, queues: ["tiles"], max: 1 });
+  const session = await setupSession(t);
+  await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
   const about = { id: id as string, attempt: 1 };
   const { answers } = await t.mutation(api.app.report, {
-    ...sessionKey,
+    ...session,
     updates: [{ ...about, value: 0.5 }],
     logs: [{ ...about, entry: 0, level: "warn", message: "hm" }],
     output: [{ ...about, index: 0, text: "so " }],
   });
   expect(answers).toEqual([{ ...about, answer: "ok", nextIndex: 1 }]);
-  return { id, sessionKey };
+  return { id, sessionKey: session };
 }
 
 test("progress, log, output and attempts of a job are read by its id", async () => {
@@ -41,14 +41,14 @@ test("a queue's methods are typed by its own results and ids", async () => {
 
 test("a page receives the error, and the app's own code also its place", async () => {
   const t = setup();
-  const { id, sessionKey } = await oneRunning(t);
+  const { id, sessionKey: session } = await oneRunning(t);
   const outcome = {
     kind: "failed" as const,
     error: "no such scene",
     trace: "TypeError: no such scene",
   };
   await t.mutation(api.app.complete, {
-    ...sessionKey,
+    ...session,
     n: 2,
     finished: [{ id, attempt: 1, outcome }],
   });

@@ -20,9 +20,9 @@ import {
 
 async function claimed(t: App, payloads: { x: number; label?: string }[]) {
   const ids = await t.mutation(...pages.enqueueMany("tiles", payloads));
-  const sessionKey = await setupSession(t);
+  const session = await setupSession(t);
   const { jobs } = await t.mutation(api.app.claim, {
-    ...sessionKey,
+    ...session,
     name: "w",
     n: 1,
     queues: ["tiles"],
@@ -33,7 +33,7 @@ async function claimed(t: App, payloads: { x: number; label?: string }[]) {
     const job = jobs.find(({ id }) => id === ids[index])!;
     return { id: job.id, attempt: job.attempt, outcome, ...(queue === undefined ? {} : { queue }) };
   };
-  return { ids, jobs, sessionKey, report };
+  return { ids, jobs, sessionKey: session, report };
 }
 
 const good: Outcome = { kind: "succeeded", result: { pixels: "abc" } };
@@ -41,9 +41,9 @@ const good: Outcome = { kind: "succeeded", result: { pixels: "abc" } };
 describe("results", () => {
   test("one that fits is kept, and passed to onComplete in the same transaction", async () => {
     const t = setup();
-    const { ids, sessionKey, report } = await claimed(t, [{ x: 1 }]);
+    const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, good, "tiles")];
-    const reply = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(reply.answers).toMatchObject([{ id: ids[0], answer: "ok" }]);
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({
       status: "succeeded",
@@ -59,10 +59,10 @@ describe("results", () => {
   test("one that does not fit fails its own job with the reason, also in the log, and the rest of the batch stands", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const t = setup();
-    const { ids, sessionKey, report } = await claimed(t, [{ x: 1 }, { x: 2 }]);
+    const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }, { x: 2 }]);
     const finished = [report(0, bad, "tiles"), report(1, good, "tiles")];
     const { answers, refused } = await t.mutation(api.app.complete, {
-      ...sessionKey,
+      ...session,
       n: 2,
       finished,
     });
@@ -85,18 +85,18 @@ describe("results", () => {
 
   test("no result where the validator wants one fails the job", async () => {
     const t = setup();
-    const { ids, sessionKey, report } = await claimed(t, [{ x: 1 }]);
+    const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, { kind: "succeeded" }, "tiles")];
-    await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+    await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "failed" });
   });
 
   test("outcomes and the next claim go in one call", async () => {
     const t = setup();
-    const { sessionKey, report } = await claimed(t, [{ x: 1 }]);
+    const { sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const next = await t.mutation(...pages.enqueue("tiles", { x: 2 }));
     const { answers, jobs } = await t.mutation(api.app.complete, {
-      ...sessionKey,
+      ...session,
       n: 2,
       finished: [report(0, good, "tiles")],
       claim: { queues: ["tiles"], max: 5 },
@@ -109,11 +109,11 @@ describe("results", () => {
 describe("jobs that follow", () => {
   const follow = async (queue: string, payload: unknown, options: object = {}) => {
     const t = setup();
-    const { ids, sessionKey, report } = await claimed(t, [{ x: 1 }]);
+    const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const continued = [{ queue, payload, options }];
     const finished = [{ ...report(0, good, "tiles"), continued }];
-    const reply = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
-    const again = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const again = await t.mutation(api.app.complete, { ...session, n: 2, finished });
     expect(again.refused).toEqual(reply.refused);
     const row = await t.run((ctx) => ctx.db.query("done").first());
     const { counts } = await t.query(api.app.stats, { queue: "exports" });
@@ -170,10 +170,10 @@ test("a job that follows cancels none of the app's that has its key", async () =
     FunctionReference<"mutation">
   >;
   await t.mutation(enqueueKeyed!, {});
-  const { sessionKey, report } = await claimed(t, [{ x: 1 }]);
+  const { sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
   const continued = [{ queue: "exports", payload: { row: "x", copies: 2 }, options: { key } }];
   const finished = [{ ...report(0, good, "tiles"), continued }];
-  await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished });
+  await t.mutation(api.app.complete, { ...session, n: 2, finished });
   vi.restoreAllMocks();
   const { counts } = await t.query(api.app.stats, { queue: "exports" });
   expect(counts.pending.count).toBe(1);
@@ -183,10 +183,10 @@ test("a job that follows cancels none of the app's that has its key", async () =
 test("an outcome that is handed over is recorded by itself, and a complete finds it so", async () => {
   vi.useFakeTimers();
   const t = setup();
-  const { ids, sessionKey, report } = await claimed(t, [{ x: 1 }]);
+  const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
   const finished = report(0, good, "tiles");
   const later = await t.mutation(api.app.complete, {
-    ...sessionKey,
+    ...session,
     finished: [finished],
     later: true,
   });
@@ -194,7 +194,7 @@ test("an outcome that is handed over is recorded by itself, and a complete finds
   await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
   vi.useRealTimers();
   expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "succeeded" });
-  const reply = await t.mutation(api.app.complete, { ...sessionKey, n: 2, finished: [finished] });
+  const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished: [finished] });
   expect(reply.answers).toMatchObject([{ answer: "recorded" }]);
 });
 
@@ -222,9 +222,9 @@ test.each([
   ["a claim", ["a"], { claim: { queues: ["tiles"], max: 1 } }],
 ])("an outcome handed over with %s is refused with the rule", async (_, ids, more) => {
   const t = setup();
-  const sessionKey = await setupSession(t);
+  const session = await setupSession(t);
   const finished = ids.map((id) => ({ id, attempt: 1, outcome: { kind: "released" as const } }));
-  const call = t.mutation(api.app.complete, { ...sessionKey, finished, later: true, ...more });
+  const call = t.mutation(api.app.complete, { ...session, finished, later: true, ...more });
   expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "later" });
 });
 
@@ -244,11 +244,11 @@ describe("refusals", () => {
     "%s of a queue that is not served is refused, naming the served ones",
     async (call) => {
       const t = setup();
-      const sessionKey = await setupSession(t);
+      const session = await setupSession(t);
       const asked =
         call === "claim"
-          ? t.mutation(api.app.claim, { ...sessionKey, name: "w", n: 1, queues: ["nope"], max: 1 })
-          : watching(t, sessionKey.token, { kind: "hasWork", queues: ["nope"] });
+          ? t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["nope"], max: 1 })
+          : watching(t, session.token, { kind: "hasWork", queues: ["nope"] });
       const data = await refusal(asked, "unknownQueue");
       expect(data).toMatchObject({ served: ["tiles", "loose"] });
     },
@@ -256,18 +256,18 @@ describe("refusals", () => {
 
   test("a queue outside the token's scope", async () => {
     const t = setup();
-    const sessionKey = await setupSession(t, ["loose"]);
-    const claim = { ...sessionKey, name: "w", n: 1, queues: ["tiles"], max: 1 };
+    const session = await setupSession(t, ["loose"]);
+    const claim = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
     await refusal(t.mutation(api.app.claim, claim), "queueForbidden");
   });
 
   test("a revoked token", async () => {
     const t = setup();
-    const sessionKey = await setupSession(t);
+    const session = await setupSession(t);
     const [token] = await t.query(internal.app.listTokens, {});
     expect(token).toMatchObject({ name: "test", queues: null });
     await t.mutation(internal.app.revokeToken, { id: token!.id });
-    await refusal(t.mutation(api.app.heartbeat, { ...sessionKey, leases: [] }), "tokenRevoked");
+    await refusal(t.mutation(api.app.heartbeat, { ...session, leases: [] }), "tokenRevoked");
   });
 
   test("a queue that workerApi lists twice", async () => {

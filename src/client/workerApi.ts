@@ -29,7 +29,7 @@ import type { AnyQueue, AuthorizeCtx, RunsQueries, TypesOf } from "./types.js";
 import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "./workerTypes.js";
 import { lookRequest, watchFunction } from "./workerWatch.js";
 
-const sessionKey = { token: v.string(), sessionKey: v.string() };
+const caller = { token: v.string(), sessionKey: v.string() };
 const claimRequest = {
   ...lookRequest,
   max: v.number(),
@@ -80,7 +80,7 @@ export function workerFunctions<
     watch: watchFunction(component, { served, know, ask, findAll, wanted }),
 
     claim: mutationGeneric({
-      args: { ...sessionKey, name: v.string(), n: v.number(), ...claimRequest },
+      args: { ...caller, name: v.string(), n: v.number(), ...claimRequest },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
@@ -98,7 +98,7 @@ export function workerFunctions<
 
     complete: mutationGeneric({
       args: {
-        ...sessionKey,
+        ...caller,
         n: v.optional(v.number()),
         finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
@@ -147,7 +147,7 @@ export function workerFunctions<
 
     heartbeat: mutationGeneric({
       args: {
-        ...{ ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
+        ...{ ...caller, leases: v.array(vLease), leaving: v.optional(v.number()) },
         tend: v.optional(v.array(v.string())),
       },
       handler: async (ctx, { tend, ...args }) => {
@@ -167,7 +167,7 @@ export function workerFunctions<
 
     report: mutationGeneric({
       args: {
-        ...sessionKey,
+        ...caller,
         session: v.optional(v.string()),
         updates: v.optional(v.array(vProgressUpdate)),
         logs: v.optional(v.array(vLogUpdate)),

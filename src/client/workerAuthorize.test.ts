@@ -41,21 +41,21 @@ async function world() {
 
 describe("authorize of the workers' functions", () => {
   test("receives the token and its scope, and the queues and groups of the request", async () => {
-    const { t, token, scope, sessionKey } = await world();
+    const { t, token, scope, sessionKey: session } = await world();
     const of = { queues: ["tiles"] };
     const jobs = { queues: ["tiles"], groups: ["org"] };
     await look(t, token, { kind: "hello", ...of });
     await look(t, token, { kind: "hasWork", ...of });
     await look(t, token, { kind: "peek", ...of, groups: ["org"] });
     const claim = { queues: ["tiles"], max: 1 };
-    await t.mutation(workers.guarded.claim, { ...sessionKey, name: "w", n: 1, ...claim });
+    await t.mutation(workers.guarded.claim, { ...session, name: "w", n: 1, ...claim });
     const lease = { id: "x", attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
-    await t.mutation(workers.guarded.complete, { ...sessionKey, n: 2, finished, claim });
-    await t.mutation(workers.guarded.complete, { ...sessionKey, finished, later: true });
-    await t.mutation(workers.guarded.heartbeat, { ...sessionKey, leases: [lease] });
+    await t.mutation(workers.guarded.complete, { ...session, n: 2, finished, claim });
+    await t.mutation(workers.guarded.complete, { ...session, finished, later: true });
+    await t.mutation(workers.guarded.heartbeat, { ...session, leases: [lease] });
     const updates = [1, 2].map((value) => ({ ...lease, value }));
-    await t.mutation(workers.guarded.report, { ...sessionKey, updates });
+    await t.mutation(workers.guarded.report, { ...session, updates });
     await look(t, token, { kind: "cancellations", sessionKey: "s" });
     expect(calls).toEqual([
       { kind: "hello", token: scope, ...jobs },

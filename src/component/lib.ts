@@ -166,7 +166,7 @@ export const watch = mutation({
 
 // --- The worker protocol ------------------------------------------------------------------------
 
-const sessionKey = { token: v.string(), sessionKey: v.string() };
+const caller = { token: v.string(), sessionKey: v.string() };
 const claimed = {
   ...{ jobs: v.array(vClaimedJob), session: v.string() },
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
@@ -231,7 +231,7 @@ export const checkToken = query({
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
-  args: { ...sessionKey, n: v.number(), name: v.string(), ...claimRequest },
+  args: { ...caller, n: v.number(), name: v.string(), ...claimRequest },
   returns: v.object({ ...claimed, cursor: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -239,7 +239,7 @@ export const claim = mutation({
 /** Records outcomes, each with an answer of its own, and in the same transaction claims again if asked to. */
 export const complete = mutation({
   args: {
-    ...sessionKey,
+    ...caller,
     n: v.number(),
     finished: v.array(vFinished),
     claim: v.optional(v.object(claimRequest)),
@@ -261,28 +261,28 @@ export const complete = mutation({
  * worker keeps beating for the lease, and repeats its `complete` now and then, until that is answered.
  */
 export const completeLater = mutation({
-  args: { ...sessionKey, finished: vFinished },
+  args: { ...caller, finished: vFinished },
   returns: v.null(),
   handler: (ctx, args) => completeLaterStep.completeLater(ctx, args),
 });
 
 /** The session's leases that are asked to end: for a subscription, so that the worker is notified at once. */
 export const cancellations = query({
-  args: sessionKey,
+  args: caller,
   returns: v.array(vLease),
   handler: (ctx, args) => cancelsStep.cancellations(ctx, args),
 });
 
 /** Ends attempts in the transaction that claimed them: the app cannot hand them out. */
 export const takeBack = mutation({
-  args: { ...sessionKey, finished: v.array(vFinished) },
+  args: { ...caller, finished: v.array(vFinished) },
   returns: v.object({ answers: v.array(vAnswer) }),
   handler: (ctx, args) => takeBackStep.takeBack(ctx, args),
 });
 
 /** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
-  args: { ...sessionKey, leases: v.array(vLease), leaving: v.optional(v.number()) },
+  args: { ...caller, leases: v.array(vLease), leaving: v.optional(v.number()) },
   returns: v.object({ answers: v.array(vAnswer), isLate: v.optional(v.boolean()) }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });
@@ -303,7 +303,7 @@ export const tend = mutation({
  */
 export const report = mutation({
   args: {
-    ...sessionKey,
+    ...caller,
     session: v.optional(v.string()),
     updates: v.optional(v.array(vProgressUpdate)),
     logs: v.optional(v.array(vLogUpdate)),

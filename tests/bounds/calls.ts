@@ -129,7 +129,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
 }
 
 function workerCalls({ token, full, pending, ring }: FullWorld) {
-  const sessionKey = { token, sessionKey: "idle0" };
+  const caller = { token, sessionKey: "idle0" };
   const held = { token, sessionKey: full.sessionKey };
   const succeeded = (kind: object) =>
     full.leases.map((lease) => ({
@@ -142,7 +142,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
   }));
   const claims = (queues: object[], conditions: Conditions, more: object = {}) =>
     mutation("lib:claim", {
-      ...sessionKey,
+      ...caller,
       n: 2,
       name: "w",
       queues,
@@ -203,7 +203,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:takeBack": [mutation("lib:takeBack", { ...held, finished: failed })],
     "lib:heartbeat": [
       mutation("lib:heartbeat", { ...held, leases: full.leases }),
-      mutation("lib:heartbeat", { ...sessionKey, leases: [] }),
+      mutation("lib:heartbeat", { ...caller, leases: [] }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [] }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [], leaving: 1_000 }),
     ],

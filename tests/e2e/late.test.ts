@@ -55,16 +55,16 @@ test("a foreign lease is answered leaseLost: only its session can finish a job",
 });
 
 test("a repeated call returns the first reply: nothing is claimed twice, no outcome is lost", async () => {
-  const sessionKey = new Session(app.url, token, "repeater");
+  const session = new Session(app.url, token, "repeater");
   const id = await enqueue(3);
-  const jobs = await sessionKey.claimed(4);
+  const jobs = await session.claimed(4);
   expect(jobs.map((job) => job.id)).toEqual([id]);
   await enqueue(4);
-  expect((await sessionKey.claim(4, sessionKey.n)).jobs).toEqual(jobs);
+  expect((await session.claim(4, session.n)).jobs).toEqual(jobs);
 
   const finished = [{ id, attempt: 1, outcome: squared(9) }];
-  const reply = await sessionKey.complete(finished);
+  const reply = await session.complete(finished);
   expect(reply.answers[0]?.answer).toBe("ok");
-  expect(await sessionKey.complete(finished, sessionKey.n)).toEqual(reply);
-  expect((await sessionKey.complete(finished)).answers[0]?.answer).toBe("recorded");
+  expect(await session.complete(finished, session.n)).toEqual(reply);
+  expect((await session.complete(finished)).answers[0]?.answer).toBe("recorded");
 });

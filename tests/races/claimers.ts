@@ -101,10 +101,10 @@ const everyone = <T>(world: World, ask: (i: number) => Promise<T>): Promise<T[]>
  * As a worker does: an empty claim is repeated, since jobs in another worker's shard are left to it for a while, and a call that
  * the platform gave up on is sent again.
  */
-async function claimOne(world: World, sessionKey: Session): Promise<string[]> {
+async function claimOne(world: World, session: Session): Promise<string[]> {
   for (let n = 1; ; await world.clock.sleep(50)) {
     try {
-      const { jobs } = await sessionKey.claim(1, n);
+      const { jobs } = await session.claim(1, n);
       if (jobs.length > 0) return jobs.map(({ id }) => id);
       n += 1;
     } catch (error) {

@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-async function claimAll(sessionKey: Session, count: number) {
+async function claimAll(session: Session, count: number) {
   const jobs: Awaited<ReturnType<Session["claimed"]>> = [];
-  while (jobs.length < count) jobs.push(...(await sessionKey.claimed(count - jobs.length)));
+  while (jobs.length < count) jobs.push(...(await session.claimed(count - jobs.length)));
   return jobs;
 }
 
@@ -45,8 +45,8 @@ test(
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const all = await enqueued(app, 16);
-    const sessionKey = new Session(app.url, app.workerToken, "by hand", "hot");
-    const jobs = await claimAll(sessionKey, all.length);
+    const session = new Session(app.url, app.workerToken, "by hand", "hot");
+    const jobs = await claimAll(session, all.length);
     const finished = jobs.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
     const controls = finished.splice(0, 8);
     const ids = finished.map(({ id }) => id);
@@ -55,8 +55,8 @@ test(
       // The control: run inline, the callback's conflicts are the outcome's.
       for (const control of controls) {
         if (conflicts > 0) break;
-        await sessionKey.complete([control], sessionKey.n + 1).then(
-          () => (sessionKey.n += 1),
+        await session.complete([control], session.n + 1).then(
+          () => (session.n += 1),
           () => undefined,
         );
       }
@@ -66,8 +66,8 @@ test(
       const { answers } = await app.client.mutation(api.work.complete, {
         ...{
           token: app.workerToken,
-          sessionKey: sessionKey.id,
-          n: sessionKey.n + 1,
+          sessionKey: session.id,
+          n: session.n + 1,
           finished,
           deferCallbacks: true,
         },

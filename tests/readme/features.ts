@@ -23,19 +23,19 @@ async function newApp() {
   const t = convexTest(schemas["./schema.ts"] as SchemaDefinition<any, any>, modules);
   conveyor.register(t);
   const { id: tokenId, token } = await t.mutation(anyApi.tokens!.create!, { name: "worker" });
-  const sessionKey = { token, sessionKey: "s-1" };
+  const session = { token, sessionKey: "s-1" };
   let n = 0;
   const claim = async (queue: string, conditions: object = {}): Promise<Claimed[]> => {
-    const args = { ...sessionKey, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
+    const args = { ...session, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
     return (await t.mutation(anyApi.workers!.claim!, args)).jobs;
   };
   const complete = async ({ id, attempt, queue }: Claimed, outcome: object, also: object = {}) => {
     const finished = [{ id, attempt, queue, outcome, ...also }];
-    const args = { ...sessionKey, n: ++n, finished };
+    const args = { ...session, n: ++n, finished };
     return (await t.mutation(anyApi.workers!.complete!, args)).answers[0].answer as string;
   };
   const report = async (args: object) =>
-    await t.mutation(anyApi.workers!.report!, { ...sessionKey, ...args });
+    await t.mutation(anyApi.workers!.report!, { ...session, ...args });
   const time = {
     advance: (ms: number) => vi.advanceTimersByTime(ms),
     stepMs: 1_000,

@@ -64,8 +64,8 @@ export class Place {
 
   async claim(queue: QueueDeclaration, max: number, conditions: object = {}): Promise<string[]> {
     const n = (this.calls += 1);
-    const sessionKey = { token: this.token, sessionKey: "outside", name: "outside", n };
-    const args = { ...sessionKey, queues: [queue], max, ...conditions };
+    const session = { token: this.token, sessionKey: "outside", name: "outside", n };
+    const args = { ...session, queues: [queue], max, ...conditions };
     const { jobs } = (await this.world.call("lib:claim", args, COMPONENT)) as {
       jobs: { id: string }[];
     };

@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60_000;
 test("a purge never walks over deleted rows again, and an idle queue costs no call once it is empty", async () => {
   const { world, token } = await startVirtualApp({ seed: 1, jitter: 0 });
   try {
-    const sessionKey = { token, sessionKey: "one" };
+    const session = { token, sessionKey: "one" };
     await world.call("races:enqueue", {
       queue: "races",
       payloads: Array.from({ length: JOBS }, (_, n) => ({ n })),
@@ -17,11 +17,11 @@ test("a purge never walks over deleted rows again, and an idle queue costs no ca
     let n = 0;
     for (let done = 0; done < JOBS;) {
       const claim = { queues: ["races"], max: 64, name: "one" };
-      const { jobs } = await world.call("work:claim", { ...sessionKey, n: ++n, ...claim });
+      const { jobs } = await world.call("work:claim", { ...session, n: ++n, ...claim });
       const finished = jobs.map(({ id, attempt }: { id: string; attempt: number }) => ({
         ...{ id, attempt, outcome: squared(1) },
       }));
-      if (jobs.length > 0) await world.call("work:complete", { ...sessionKey, n: ++n, finished });
+      if (jobs.length > 0) await world.call("work:complete", { ...session, n: ++n, finished });
       done += jobs.length;
     }
     await world.advance(23 * HOUR_MS);

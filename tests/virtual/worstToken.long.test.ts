@@ -71,27 +71,27 @@ function largestCursor(): string {
 async function largest(): Promise<{ session: Row; job: Row }> {
   const jobs = many(LEASES_MAX, () => ({ payload: 1 }));
   await call("lib:enqueue", { queue: FLOODED[0], jobs });
-  const sessionKey = { token: hostile, sessionKey: `${text("s", 60)}0000` };
+  const caller = { token: hostile, sessionKey: `${text("s", 60)}0000` };
   const name = text("w", 50);
   const claim = { queues: FLOODED, max: LEASES_MAX, ...OFFER };
-  const { jobs: held } = await call("lib:claim", { ...sessionKey, name, n: 1, ...claim });
+  const { jobs: held } = await call("lib:claim", { ...caller, name, n: 1, ...claim });
   const finished = many(LEASES_MAX, (i) => ({
     ...{ id: `${text("x", 62)}${i + 10}`, attempt: 10 ** 9 },
     outcome: { kind: "failed", error: "e" },
   }));
   const cursor = largestCursor();
   await call("lib:complete", {
-    ...sessionKey,
+    ...caller,
     n: 2,
     finished,
     claim: { ...claim, max: 1, cursor },
   });
-  await writeMost(sessionKey, held as ClaimedJob[]);
-  const session = rows("sessions").find((row) => row["sessionKey"] === sessionKey.sessionKey)!;
+  await writeMost(caller, held as ClaimedJob[]);
+  const session = rows("sessions").find((row) => row["sessionKey"] === caller.sessionKey)!;
   return { session, job: rows("jobs").find(({ session: of }) => of === session._id)! };
 }
 
-async function writeMost(sessionKey: object, jobs: readonly ClaimedJob[]): Promise<void> {
+async function writeMost(session: object, jobs: readonly ClaimedJob[]): Promise<void> {
   const leases = jobs.map(({ id, attempt }) => ({ id, attempt }));
   const some = Math.floor(REPORT_MAX_BYTES / OUTPUT_PART_MAX_BYTES) - 1;
   const said = [
@@ -111,13 +111,13 @@ async function writeMost(sessionKey: object, jobs: readonly ClaimedJob[]): Promi
     },
   ];
   for (const report of said) {
-    await call("lib:report", { ...sessionKey, ...report });
+    await call("lib:report", { ...session, ...report });
     // As fast as the class may write.
     await world.advance(2_000);
   }
   for (const lease of leases.slice(0, 4)) {
     const outcome = { kind: "succeeded", result: text("r", 500_000) };
-    await call("lib:completeLater", { ...sessionKey, finished: { ...lease, outcome } });
+    await call("lib:completeLater", { ...session, finished: { ...lease, outcome } });
     await world.advance(2_000);
   }
 }
@@ -131,7 +131,7 @@ async function plant(
   transaction.limits = Object.fromEntries(
     Object.keys(transaction.limits).map((name) => [name, Infinity]),
   ) as unknown as typeof transaction.limits;
-  const { _id: _a, _creationTime: _b, ...sessionKey } = session;
+  const { _id: _a, _creationTime: _b, ...fields } = session;
   const { _id: _c, _creationTime: _d, ...held } = job;
   const insert = async (table: string, row: object) =>
     await transaction.insert(COMPONENT, table, row as never);
@@ -142,11 +142,11 @@ async function plant(
     const isIdle = i <= IDLE;
     const leases = isIdle ? [] : pools[i % HOLDING]!.map((id) => ({ ...lease, id }));
     const id = await insert("sessions", {
-      ...{ ...sessionKey, sessionKey: `${text("s", 60)}${i + 1_000}`, leases, lastSeenAt },
+      ...{ ...fields, sessionKey: `${text("s", 60)}${i + 1_000}`, leases, lastSeenAt },
       ...{ state: isIdle ? "idle" : "active" },
       expiresAt: isIdle ? lastSeenAt : lastSeenAt + FLOOD_LEASE_MS,
     });
-    await insert("tokenSessions", { token: sessionKey["token"], session: id });
+    await insert("tokenSessions", { token: fields["token"], session: id });
   }
   await world.backend.database.commit(transaction, "plant");
 }

@@ -68,8 +68,8 @@ async function tokenOf(
   db: DatabaseReader,
   { session }: Doc<"jobs">,
 ): Promise<Doc<"tokens"> | null> {
-  const sessionKey = session === undefined ? null : await db.get("sessions", session);
-  return sessionKey?.token === undefined ? null : await db.get("tokens", sessionKey.token);
+  const row = session === undefined ? null : await db.get("sessions", session);
+  return row?.token === undefined ? null : await db.get("tokens", row.token);
 }
 
 /**

@@ -25,13 +25,13 @@ async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"se
   const job = await world.enqueue();
   return await world.t.run(async ({ db }) => {
     const ids: Id<"sessions">[] = [];
-    for (const { leases = 0, ...sessionKey } of sessions) {
+    for (const { leases = 0, ...session } of sessions) {
       const lease = { id: job, queue: "tiles", attempt: 1, n: 1, leaseMs: 10_000 };
       ids.push(
         await db.insert("sessions", {
           ...{ sessionKey: `s${ids.length}`, name: "a", state: "active", queues: ["tiles"] },
           ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
-          ...{ reply: { answers: [] }, leases: Array(leases).fill(lease), ...sessionKey },
+          ...{ reply: { answers: [] }, leases: Array(leases).fill(lease), ...session },
         }),
       );
     }
