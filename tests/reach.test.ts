@@ -13,13 +13,13 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [36, 229],
-  complete: [50, 337],
+  claim: [36, 228],
+  complete: [50, 336],
   heartbeat: [23, 114],
   enqueue: [23, 123],
-  wake: [45, 281],
-  "lane's step": [61, 404],
-  sweep: [45, 270],
+  wake: [45, 279],
+  "lane's step": [61, 403],
+  sweep: [45, 269],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;

@@ -21,6 +21,7 @@ import {
   type ProcessStart,
 } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
+import { Tending } from "../worker/tending.js";
 import type { Ended } from "./inline.js";
 import { Loop, type Host, type Lane } from "./loop.js";
 
@@ -78,7 +79,7 @@ class Process implements Host {
   /** Of calls at the same moment one hears of lanes that were handed over, and one asks for places: several would conflict. */
   private isHearing = false;
   private isStepAsking = false;
-  private isTending = false;
+  private readonly tending = new Tending(() => this.calls.tend());
   private tendedAt = -Infinity;
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
@@ -258,15 +259,8 @@ class Process implements Host {
 
   /** A sweep is late, a lane has heard: its work is done here. The next answer says so again if this fails. */
   private async tend(): Promise<void> {
-    if (this.isTending || this.clock.now() < this.tendedAt + TEND_EVERY_MS) return;
-    this.isTending = true;
-    try {
-      for (let calls = 0; calls < TENDS_MAX; calls += 1)
-        if (!(await this.calls.tend()).isLate) break;
-    } catch {
-      // Another conflicting call has done it, or does it.
-    }
-    this.isTending = false;
+    if (this.clock.now() < this.tendedAt + TEND_EVERY_MS) return;
+    await this.tending.run();
     this.tendedAt = this.clock.now();
   }
 
@@ -348,8 +342,6 @@ class Process implements Host {
  * tend take the places of calls that work.
  */
 const TEND_EVERY_MS = 10_000;
-/** So often at most it tends in a row. */
-const TENDS_MAX = 16;
 /** So often a process says that it has ended, and so long after a call that was refused. */
 const CLOSE_TRIES = 5;
 const CLOSE_AGAIN_MS = 1_000;

@@ -16,6 +16,7 @@ export * from "./jobCalls.js";
 export * from "./jobFacts.js";
 export * from "./lanes.js";
 export * from "./limits.js";
+export * from "./lists.js";
 export * from "./dashboardCalls.js";
 export * from "./lookLimits.js";
 export * from "./mainLoop.js";

@@ -35,8 +35,6 @@ export const LANE_WIDTH = 48;
 export const LANE_WATCH_MS = 20_000;
 /** The grid of these times: lanes with a time in the same cell cost one read together. */
 export const LANE_WATCH_GRID_MS = 5_000;
-/** The sweep checks such a lane soon after that time. When it is later than this, any lane with room does. */
-export const LANE_SWEPT_MS = 1_000;
 /**
  * A lane with room, in a queue where jobs keep coming, looks again after so long, then after twice that, so often. From its
  * second look in vain on it says that it is about to go: 600 ms before it does, which is longer than nearly every caller

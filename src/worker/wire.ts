@@ -3,6 +3,7 @@
  */
 import type { FunctionReference } from "convex/server";
 import type { Hello, PeekedJob, Waiting } from "../shared/index.js";
+import { Tending } from "./tending.js";
 import type { Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
 
@@ -23,9 +24,6 @@ interface Watched {
   token: string;
   call: { kind: string; [argument: string]: unknown };
 }
-
-/** So often at most a worker tends in a row: each call ends the leases of a few sessions. */
-const TENDS_MAX = 16;
 
 /** The transport of the calls. */
 export interface Wire {
@@ -49,23 +47,12 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
   const offer = offerOf(connection);
   /** The session's row, as claims are answered: reports name it, so that they need not search for it. */
   let session: { session?: string } = {};
-  let isTending = false;
-  /** Late work is tended beside the worker's calls. An answer that comes later says so again if this fails. */
-  const tend = async (): Promise<void> => {
-    if (isTending) return;
-    isTending = true;
-    const call = { ...caller, leases: [], tend: offer.queues };
-    try {
-      for (let calls = 0; calls < TENDS_MAX; calls += 1)
-        if ((await wire.beat(api.heartbeat, call)).isLate !== true) break;
-    } catch {
-      // A conflicting call has done it, or does it.
-    }
-    isTending = false;
-  };
+  const tending = new Tending(() =>
+    wire.beat(api.heartbeat, { ...caller, leases: [], tend: offer.queues }),
+  );
   const noting = <Reply extends { session?: string; isLate?: boolean }>(reply: Reply): Reply => {
     if (reply.session !== undefined) session = { session: reply.session };
-    if (reply.isLate === true) void tend();
+    if (reply.isLate === true) void tending.run();
     return reply;
   };
   return {

@@ -323,7 +323,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     "tend/lostLeases:expireSession": [
       mutation("tend/lostLeases:expireSession", { session: full.session, now: now + 120_000 }),
     ],
-    "tend/tend:tendNow": [mutation("tend/tend:tendNow", { queues: [] })],
+    "tend/tend:tendNow": [mutation("tend/tend:tendNow")],
     "tend/tend:findLate": [query("tend/tend:findLate", { now })],
     "tend/watchdog:findOverdue": [
       fn("tend/watchdog:findOverdue", { queues: PUSH.slice(0, 16).map(({ name }) => name) }),

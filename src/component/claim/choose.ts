@@ -9,6 +9,7 @@ import {
   commitTimeOf,
   AVOID_MS,
   pendingOrder,
+  rotate,
   vConditions,
   vPlaces,
   TENDERS,
@@ -307,9 +308,4 @@ function sweepFor({ queues, now, isLane, endsBy = Infinity }: LookArgs): number 
       ? watchedUntil([], now)
       : now + Math.min(...queues.map((queue) => queue.leaseMs));
   return sweepAt(Math.min(endsAt, endsBy), now);
-}
-
-function rotate<T>(list: readonly T[], random: number): T[] {
-  const start = Math.floor(random * list.length);
-  return [...list.slice(start), ...list.slice(0, start)];
 }

@@ -203,12 +203,10 @@ export async function liveFleet(
     .take(RANKED_SESSIONS_MAX + 1);
   if (idle.length <= RANKED_SESSIONS_MAX) return idle.length;
   const rows = await Promise.all(queues.map((queue) => findFleet(db, queue)));
-  return Math.max(1, ...rows.map((row) => sizeOf(row)));
-}
-
-/** A member has four bytes. */
-function sizeOf(row: Doc<"fleets"> | null): number {
-  return (row?.members.byteLength ?? 0) / 4;
+  return Math.max(
+    1,
+    ...rows.map((row) => (row?.members.byteLength ?? 0) / Uint32Array.BYTES_PER_ELEMENT),
+  );
 }
 
 async function findFleet(db: DatabaseReader, queue: string): Promise<Doc<"fleets"> | null> {

@@ -48,6 +48,14 @@ export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
   return dueAt > now + FAR_MS;
 }
 
+/** The session with the lease that is over first, of all that hold any. */
+export async function firstActive(db: DatabaseReader): Promise<Doc<"sessions"> | null> {
+  return await db
+    .query("sessions")
+    .withIndex("state", (q) => q.eq("state", "active"))
+    .first();
+}
+
 /** The first session that is over. Every timer that goes has read for real that there is none, or that another comes for it. */
 export async function firstGone(db: DatabaseReader): Promise<Doc<"sessions"> | undefined> {
   const [first] = await db

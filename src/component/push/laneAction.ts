@@ -62,7 +62,7 @@ export const laneProcess = internalAction({
         look: (args) => ctx.runQuery(internal.push.mainLoop.readProcesses, args),
         ask: (args) => ctx.runMutation(internal.push.mainLoop.askForPlaces, args),
         close: (args) => ctx.runMutation(internal.push.mainLoop.closeProcess, args),
-        tend: () => ctx.runMutation(internal.tend.tend.tendNow, { queues: [] }),
+        tend: () => ctx.runMutation(internal.tend.tend.tendNow, {}),
         rouse: (from) => ctx.runMutation(internal.push.mainLoop.rouseQueues, { from }),
       },
       start,

@@ -9,7 +9,7 @@
  * lane sleeps.
  */
 import { v, type Infer } from "convex/values";
-import { HANDLERS_PER_STEP, LANES_READ, LANE_WIDTH } from "../../shared/index.js";
+import { HANDLERS_PER_STEP, LANES_READ, LANE_WIDTH, someOf } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
@@ -75,12 +75,6 @@ export const readLanes = internalQuery({
     };
   },
 });
-
-function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
-  if (list.length <= max) return list;
-  const start = Math.floor(Math.random() * list.length);
-  return [...list.slice(start), ...list.slice(0, start)].slice(0, max);
-}
 
 export interface LaneAndSession {
   lane: Lane;

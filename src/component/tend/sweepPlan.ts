@@ -21,7 +21,9 @@ import {
   PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
   RANGE_ROWS,
+  rotate,
   SESSIONS_MAX,
+  someOf,
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
@@ -296,16 +298,6 @@ async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[
   return overdue.map((row) => row._id);
 }
 
-/** So many of the list, from a random one on: where there are more, each has its turn. */
-function someOf<Item>(list: readonly Item[], max: number): readonly Item[] {
-  return list.length <= max ? list : rotated(list).slice(0, max);
-}
-
-function rotated<Item>(list: readonly Item[]): readonly Item[] {
-  const start = Math.floor(Math.random() * list.length);
-  return [...list.slice(start), ...list.slice(0, start)];
-}
-
 /**
  * New public bounds for used queues with stale ones, the oldest first: one sweep's reads are bounded, and a queue for
  * which there is no room left comes first in the next.
@@ -355,7 +347,7 @@ async function boundsOf(
   const end = snapshot === null ? null : afterCommit(snapshot);
   let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
   const bounds: Bound[] = [];
-  for (const [i, place] of (isWhole ? places : rotated(places)).entries()) {
+  for (const [i, place] of (isWhole ? places : rotate(places, Math.random())).entries()) {
     const from = boundOf([old], queue.epoch, place.order, place.shard);
     isWhole &&= left.bytes > 0;
     const [first] =

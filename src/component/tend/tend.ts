@@ -13,7 +13,7 @@ import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
 import { conclude, findDue } from "../loops/loop.js";
-import { ensureSweep, findTimers, serves, sweepAt } from "../loops/timers.js";
+import { ensureSweep, findTimers, firstActive, serves, sweepAt } from "../loops/timers.js";
 import { sweepOnce } from "./janitor.js";
 import { watchOver } from "./watchdog.js";
 
@@ -63,9 +63,9 @@ function isMore(carried: object | undefined): boolean {
 
 /** The call of a lane's process. */
 export const tendNow = internalMutation({
-  args: { queues: v.array(v.string()) },
+  args: {},
   returns: vTended,
-  handler: (ctx, { queues }) => tend(ctx, queues),
+  handler: (ctx) => tend(ctx, []),
 });
 
 const vLate = v.object({
@@ -82,10 +82,7 @@ export const findLate = internalQuery({
   returns: vLate,
   handler: async (ctx, { now }): Promise<Late> => {
     const timers = await findTimers(ctx.db);
-    const first = await ctx.db
-      .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "active"))
-      .first();
+    const first = await firstActive(ctx.db);
     const due = timers.find(({ dueAt }) => dueAt <= now);
     const sweepsAt = first === null ? Infinity : sweepAt(first.expiresAt, now);
     const isSwept = timers.some((timer) => serves(timer, sweepsAt, now));

@@ -15,6 +15,7 @@
 import { v, type Infer } from "convex/values";
 import {
   JANITOR_OVERDUE_MS,
+  rotate,
   sliceOf,
   TENDERS,
   WAKE_OVERDUE_MS,
@@ -42,7 +43,7 @@ import {
   WIDTHS,
   type SegmentKind,
 } from "../loops/segments.js";
-import { ensureJanitor, findTimers, isTimeToTend } from "../loops/timers.js";
+import { ensureJanitor, findTimers, firstActive, isTimeToTend } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, scheduleWake } from "../edges/wakes.js";
 
 const KINDS: readonly SegmentKind[] = ["dispatcher", "expiry"];
@@ -57,7 +58,7 @@ const QUEUES_LOOKED_AT = 16;
 const STRAYS_PART = 1 / 4;
 
 /** The findings of a check. A hint: {@link reviveOverdue} reads it for real. */
-export const vOverdue = v.object({
+const vOverdue = v.object({
   timers: v.array(v.id("timers")),
   /** Instants at which jobs were due, or were to expire, and that no alarm stands for. */
   strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
@@ -78,10 +79,7 @@ export async function lookForOverdue(
   now: number,
 ): Promise<Overdue> {
   const dead = await findDead(db, now);
-  const first = await db
-    .query("sessions")
-    .withIndex("state", (q) => q.eq("state", "active"))
-    .first();
+  const first = await firstActive(db);
   const isSweepLate = isTimeToTend(first === null ? [] : [first], await findTimers(db), now);
   const share = Math.floor((WATCH_RANGES_MAX - 3) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
@@ -167,7 +165,7 @@ async function hasAlarm(
 }
 
 /** Schedules anew the findings of a check, unless another transaction has in the meantime. */
-export async function reviveOverdue(
+async function reviveOverdue(
   ctx: MutationCtx,
   { timers, strays, asleep }: Overdue,
   now: number,
@@ -217,8 +215,7 @@ export async function isAnyOverdue(
 
 async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Checked> {
   // From a random one on: the next check examines other queues.
-  const start = Math.floor(Math.random() * queues.length);
-  const some = [...queues.slice(start), ...queues.slice(0, start)].slice(0, QUEUES_LOOKED_AT);
+  const some = rotate(queues, Math.random()).slice(0, QUEUES_LOOKED_AT);
   const args = { queues: some, now };
   return await ctx.runQuery(internal.tend.watchdog.findOverdue, args, { useStaleSnapshot: true });
 }
@@ -288,10 +285,7 @@ export const visitQueues = internalQuery({
   returns: vVisit,
   handler: async (ctx, { after }): Promise<Visit> => {
     const names = await queuesAfter(ctx.db, after, QUEUES_LOOKED_AT);
-    const active = await ctx.db
-      .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "active"))
-      .first();
+    const active = await firstActive(ctx.db);
     // The first of the sweeps, overdue or coming.
     const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
     const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
