@@ -20,7 +20,6 @@ import {
   type ClaimedJob,
   type Finished,
   type Lease,
-  type Places,
 } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
@@ -34,7 +33,6 @@ import {
   type ClaimRequest,
   repliedWith,
 } from "../claim/claim.js";
-import type { PlaceInFleet } from "../claim/fleet.js";
 import { answerBeat } from "./heartbeat.js";
 import { closeCall, judgeCall, keepLeases, type Session } from "../rows/sessions.js";
 import { offerOf } from "../rows/conditions.js";
@@ -43,14 +41,11 @@ import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 
-export interface Completed {
+export interface Completed extends Pick<Claimed, "fleet" | "places" | "isLate"> {
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;
   session: string;
-  fleet?: PlaceInFleet;
-  places?: Places;
-  isLate?: boolean;
   /** Of the leases that were named besides. */
   held?: Answer[];
 }

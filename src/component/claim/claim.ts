@@ -2,8 +2,8 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Snapshot reads: candidates, routes, sessions at work, cursors, timers. Writes: the jobs taken, the session's row;
- * inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
+ * janitor's. Snapshot reads: candidates, routes, sessions at work, cursors, timers. Writes: the jobs taken, the session's
+ * row; inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
  * shards of its own), a cancel or pause of it, a pause of its queue, a sweep with a timer that the claim depends on.
  * Never with an enqueue or a completion.
  */
@@ -68,7 +68,7 @@ export interface Claimed {
   cursor: string;
   /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
   ruled: ReadonlyMap<string, Id<"jobRules">>;
-  /** Payloads are left out, being more than was asked for: the session of the jobs reads them. */
+  /** Payloads are left out, being more than was asked for: the lane reads them later. */
   isHeavy?: boolean;
   /** A job was left that may run for longer than the process does. */
   isTooLong?: boolean;

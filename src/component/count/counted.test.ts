@@ -55,14 +55,6 @@ async function tended(world: World): Promise<void> {
   });
 }
 
-/** As where the scheduler has a backlog. */
-async function loseSweeps(world: World): Promise<void> {
-  await world.t.run(async (ctx) => {
-    for (const { scheduledId } of await ctx.db.query("timers").collect())
-      if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
-  });
-}
-
 /** Sweeps go on, and check that queue. */
 async function keepSweeping(world: World): Promise<void> {
   await inAnotherQueue(world, { leaseMs: HOUR, timeoutMs: HOUR }, async () => {
@@ -107,7 +99,7 @@ describe("a job that is ended without its worker", () => {
     const id = await world.enqueue();
     const worker = world.worker("a");
     await claimed(world, worker);
-    await loseSweeps(world);
+    await world.stopAlarms();
     await world.advance(14_000);
     await tended(world);
     expect((await world.job(id)).status).toBe("timedOut");
@@ -134,7 +126,7 @@ describe("a job with a recorded outcome", () => {
     const worker = world.worker("a");
     const [one] = await worker.claim(2);
     await worker.complete([succeeded(one!)]);
-    await loseSweeps(world);
+    await world.stopAlarms();
     await world.advance(14_000);
     await tended(world);
     expect((await worker.session()).state).toBe("gone");

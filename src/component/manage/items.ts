@@ -5,7 +5,7 @@
  * scheduled or running is only marked, and parked when it becomes pending. Ended jobs are left.
  *
  * Reads for real: the job; to resume a waiting one, its queue and route, and the door where the gate shows a polling
- * lane; to delete one, all the job's own rows. Snapshot reads: the session of a running job's session; to resume, the
+ * lane; to delete one, all the job's own rows. Snapshot reads: the session of a running job; to resume, the
  * gate. Writes: the job; deletes the job's own rows; inserts into `cancels`; to resume, schedules a wake where no lane
  * polls. Conflicts with: a claim of this job, or the end of its attempt: one of the two retries and finds the other's
  * result; to resume, the lane that opens or shuts the door.

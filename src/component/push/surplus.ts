@@ -9,8 +9,9 @@
  * wake for capacity, or after a change of the gate, is a lane's last check.
  *
  * The job's row names its wake, of the jobs of one call the first, since each row of `_scheduled_functions` brings its
- * arguments by one more read: 1,000 of them take 2 s to read, and 1,000 jobs 12 ms. Measured with 1,000 callers at once on S16 (seeds 1 to 3): the first job
- * starts after 1.3 to 1.5 s and the median after 3.1 to 3.2 s; with no cancels after 8.7 and 11.7 s.
+ * arguments by one more read: 1,000 of them take 2 s to read, and 1,000 jobs 12 ms. Measured with 1,000 callers at once on
+ * S16 (seeds 1 to 3): the first job starts after 1.3 to 1.5 s and the median after 3.1 to 3.2 s; with no cancels after 8.7
+ * and 11.7 s.
  *
  * Snapshot reads: later jobs of the shard, and the second wake of them. Reads for real: all wakes that the snapshot names,
  * the gate and its own job (its caller). Writes: the state of the ones that are still pending and due.

@@ -2,15 +2,23 @@
 import { expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { newWorld, succeeded, type World } from "../setup.test.js";
+import { newWorld, succeeded, type Worker, type World } from "../setup.test.js";
 import { tend } from "./tend.js";
 
-/** As where the scheduler has a backlog: nothing that is scheduled starts. */
-async function chokeScheduler(world: World): Promise<void> {
-  await world.t.run(async (ctx) => {
-    for (const { scheduledId } of await ctx.db.query("timers").collect())
-      if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
-  });
+/** A job, and the worker that has begun it and then goes silent; no sweep comes for it. */
+async function silentWorker(world: World): Promise<{ id: string; gone: Worker }> {
+  const id = await world.enqueue();
+  const gone = world.worker("gone");
+  await gone.heartbeat(await gone.claim());
+  await world.stopAlarms();
+  return { id, gone };
+}
+
+/** The fleet's row says so, as it was counted once. */
+async function countedOnce(world: World, size: number): Promise<void> {
+  await world.t.run((ctx) =>
+    ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(size).buffer, at: 0 }),
+  );
 }
 
 const timers = async (world: World) =>
@@ -18,11 +26,7 @@ const timers = async (world: World) =>
 
 test("a worker ends the leases of a session that has gone silent, and gets its jobs, without the scheduler", async () => {
   const world = await newWorld();
-  const id = await world.enqueue();
-  const gone = world.worker("gone");
-  const [job] = await gone.claim();
-  await gone.heartbeat([job!]);
-  await chokeScheduler(world);
+  const { id, gone } = await silentWorker(world);
   await world.advance(11_000);
   const worker = world.worker("b");
   expect(await worker.claim(3)).toEqual([]);
@@ -47,7 +51,7 @@ test("an idle worker, which claims nothing, learns by its beat that a sweep is l
   await gone.heartbeat(await gone.claim());
   const [held] = await idle.claim(1, { n: 1 });
   await idle.complete([succeeded(held!)]);
-  await chokeScheduler(world);
+  await world.stopAlarms();
   await world.advance(11_000);
   await idle.heartbeat([]);
   expect(idle.isLate, "a sweep may come a moment late").toBe(false);
@@ -61,13 +65,8 @@ test("an idle worker, which claims nothing, learns by its beat that a sweep is l
 
 test("of many idle workers that beat at once, a few learn that a sweep is late", async () => {
   const world = await newWorld();
-  await world.enqueue();
-  const gone = world.worker("gone");
-  await gone.heartbeat(await gone.claim());
-  await chokeScheduler(world);
-  await world.t.run((ctx) =>
-    ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(100).buffer, at: 0 }),
-  );
+  await silentWorker(world);
+  await countedOnce(world, 100);
   await world.advance(14_000);
   const fleet = Array.from({ length: 9 }, (_, n) => world.worker(`idle-${n}`));
   for (const one of fleet) await one.heartbeat([]);
@@ -86,13 +85,8 @@ test("of many idle workers that beat at once, a few learn that a sweep is late",
 
 test("a few workers that are left of a large fleet learn it, however large it was when it was counted", async () => {
   const world = await newWorld();
-  await world.enqueue();
-  const gone = world.worker("gone");
-  await gone.heartbeat(await gone.claim());
-  await chokeScheduler(world);
-  await world.t.run((ctx) =>
-    ctx.db.insert("fleets", { queue: "tiles", members: new Uint32Array(1_000).buffer, at: 0 }),
-  );
+  await silentWorker(world);
+  await countedOnce(world, 1_000);
   await world.advance(14_000);
   const idle = world.worker("idle");
   await idle.claim(1);
@@ -108,7 +102,7 @@ test("a killed fleet's leases end in as many calls as sweeps would take, one aft
     const killed = world.worker(`killed-${n}`);
     await killed.heartbeat(await killed.claim());
   }
-  await chokeScheduler(world);
+  await world.stopAlarms();
   await world.advance(14_000);
   const worker = world.worker("b");
   await worker.claim();
@@ -118,11 +112,8 @@ test("a killed fleet's leases end in as many calls as sweeps would take, one aft
 
 test("of a sweep that comes after all, and a call that tends, the sweep finds its alarm moved", async () => {
   const world = await newWorld();
-  await world.enqueue();
-  const gone = world.worker("gone");
-  await gone.heartbeat(await gone.claim());
+  await silentWorker(world);
   const [timer] = await timers(world);
-  await chokeScheduler(world);
   await world.advance(14_000);
   await world.t.mutation(api.lib.tend, { queues: [] });
   const [moved] = await timers(world);
@@ -132,9 +123,7 @@ test("of a sweep that comes after all, and a call that tends, the sweep finds it
 
 test("a timer that is gone while leases are over is made anew", async () => {
   const world = await newWorld();
-  const id = await world.enqueue();
-  const gone = world.worker("gone");
-  await gone.heartbeat(await gone.claim());
+  const { id } = await silentWorker(world);
   await world.t.run(async (ctx) => {
     for (const { _id } of await ctx.db.query("timers").collect())
       await ctx.db.delete("timers", _id);
@@ -170,10 +159,7 @@ test("more queues than a claim may name are refused", async () => {
 
 test("a call of a process that was canceled changes nothing: all that it schedules is born canceled", async () => {
   const world = await newWorld();
-  const id = await world.enqueue();
-  const gone = world.worker("gone");
-  await gone.heartbeat(await gone.claim());
-  await chokeScheduler(world);
+  const { id } = await silentWorker(world);
   await world.advance(14_000);
   const before = await timers(world);
   const tending = world.t.run(async (ctx) => {

@@ -160,10 +160,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     const worker = world.worker("a");
     await worker.heartbeat(await worker.claim());
     // The sweep comes late, and finds both over.
-    await world.t.run(async (ctx) => {
-      for (const { scheduledId } of await ctx.db.query("timers").collect())
-        if (scheduledId !== undefined) await ctx.scheduler.cancel(scheduledId);
-    });
+    await world.stopAlarms();
     await world.advance(14_000);
     await world.enqueue("another");
     const other = world.worker("b");

@@ -4,6 +4,7 @@ import { must } from "../../races/world.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
 import { tends, Worker, type BeatReply, type ClaimReply, type CompleteReply } from "../worker.js";
 import type { Line } from "../line.js";
+import type { Call } from "../transactions.js";
 
 const NO_READ_OF_SESSIONS: Mutant = {
   without: "the real read of the sessions before a sweep arms its next, or goes",
@@ -23,16 +24,21 @@ const NO_SECOND_LOOK: Mutant = {
   changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
+/** Nothing is leased, and the sweep that finds so is due: a claim of the last job comes beside it. */
+async function beforeDisarming(line: Line): Promise<Call> {
+  await line.enqueue(2);
+  const first = new Worker(line, "first");
+  await first.complete(await first.claim());
+  await line.untilSweep();
+  return new Worker(line, "second").claims();
+}
+
 /** Nothing is leased when the sweep begins, and something when it ends. */
 const claimAndDisarm: Pair = {
   of: "a claim, and the sweep that disarms",
   orders: 24,
   async setUp(line) {
-    await line.enqueue(2);
-    const first = new Worker(line, "first");
-    await first.complete(await first.claim());
-    await line.untilSweep();
-    return { calls: { claim: new Worker(line, "second").claims() } };
+    return { calls: { claim: await beforeDisarming(line) } };
   },
   mutants: [NO_READ_OF_SESSIONS, NO_READ_OF_TIMER],
 };
@@ -190,11 +196,7 @@ const claimAndTend: Pair = {
   of: "a claim, and a call that tends and disarms",
   orders: 24,
   async setUp(line) {
-    await line.enqueue(2);
-    const first = new Worker(line, "first");
-    await first.complete(await first.claim());
-    await line.untilSweep();
-    return { calls: { claim: new Worker(line, "second").claims(), tend: tends() } };
+    return { calls: { claim: await beforeDisarming(line), tend: tends() } };
   },
   mutants: [NO_READ_OF_SESSIONS, NO_READ_OF_TIMER],
 };
