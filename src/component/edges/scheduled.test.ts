@@ -2,9 +2,26 @@
 import { expect, test, vi } from "vitest";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
+import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld, type World } from "../setup.test.js";
 import { insertJob, type NewFields } from "./transitions.js";
+
+/** As under a scheduled function that has been canceled: its scheduled functions are canceled from the start. */
+export function underCanceled(ctx: object): MutationCtx {
+  const of = ctx as MutationCtx;
+  return {
+    ...of,
+    scheduler: {
+      ...of.scheduler,
+      runAt: async (time, reference, ...args) => {
+        const id = await of.scheduler.runAt(time, reference, ...args);
+        await of.scheduler.cancel(id);
+        return id;
+      },
+    },
+  };
+}
 
 /** Puts jobs that are due at these times into the queue, as any step that schedules does. */
 export async function schedule(

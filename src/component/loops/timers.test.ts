@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { internal } from "../_generated/api.js";
-import type { MutationCtx } from "../_generated/server.js";
 import { watchedUntil } from "../rows/sessions.js";
 import { ensureJanitor } from "./timers.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
+import { underCanceled } from "../edges/scheduled.test.js";
 
 async function timer(world: World) {
   return (await world.all("timers"))[0];
@@ -137,19 +137,7 @@ describe("the timer", () => {
   test("is not left behind when the platform gave birth to its sweep canceled", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
-      // As under a scheduled function that has been canceled: its scheduled functions are canceled from the start.
-      const stillborn: MutationCtx = {
-        ...(ctx as unknown as MutationCtx),
-        scheduler: {
-          ...ctx.scheduler,
-          runAt: async (time, reference, ...args) => {
-            const id = await ctx.scheduler.runAt(time, reference, ...args);
-            await ctx.scheduler.cancel(id);
-            return id;
-          },
-        },
-      };
-      await ensureJanitor(stillborn, Date.now() + 10_000, Date.now(), undefined);
+      await ensureJanitor(underCanceled(ctx), Date.now() + 10_000, Date.now(), undefined);
     });
     expect(await timer(world)).toBeUndefined();
   });

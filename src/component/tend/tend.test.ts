@@ -1,8 +1,8 @@
 /** The work of a sweep that is late, done by the process that has noticed. */
 import { expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
-import type { MutationCtx } from "../_generated/server.js";
 import { newWorld, succeeded, type Worker, type World } from "../setup.test.js";
+import { underCanceled } from "../edges/scheduled.test.js";
 import { tend } from "./tend.js";
 
 /** A job, and the worker that has begun it and then goes silent; no sweep comes for it. */
@@ -163,18 +163,7 @@ test("a call of a process that was canceled changes nothing: all that it schedul
   await world.advance(14_000);
   const before = await timers(world);
   const tending = world.t.run(async (ctx) => {
-    const stillborn: MutationCtx = {
-      ...(ctx as unknown as MutationCtx),
-      scheduler: {
-        ...ctx.scheduler,
-        runAt: async (time, reference, ...args) => {
-          const scheduled = await ctx.scheduler.runAt(time, reference, ...args);
-          await ctx.scheduler.cancel(scheduled);
-          return scheduled;
-        },
-      },
-    };
-    await tend(stillborn, []);
+    await tend(underCanceled(ctx), []);
   });
   await expect(tending).rejects.toThrow("canceled");
   expect(await timers(world)).toEqual(before);

@@ -1,10 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { api } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
 import { ensureSegments } from "../loops/segments.js";
 import { findQueue } from "../rows/queues.js";
-import { alarms, pass, ringOf, schedule } from "../edges/scheduled.test.js";
+import { alarms, pass, ringOf, schedule, underCanceled } from "../edges/scheduled.test.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 import { insertJob } from "../edges/transitions.js";
 import { lookForOverdue } from "./watchdog.js";
@@ -170,19 +169,7 @@ describe("a job that is due without an alarm", () => {
     await world.enqueue();
     const dueAt = Date.now() + 1_000;
     await world.t.run(async (ctx) => {
-      // As under a scheduled function that has been canceled: its scheduled functions are canceled from the start.
-      const stillborn: MutationCtx = {
-        ...(ctx as unknown as MutationCtx),
-        scheduler: {
-          ...ctx.scheduler,
-          runAt: async (time, reference, ...args) => {
-            const id = await ctx.scheduler.runAt(time, reference, ...args);
-            await ctx.scheduler.cancel(id);
-            return id;
-          },
-        },
-      };
-      await ensureSegments(stillborn, "dispatcher", "tiles", [dueAt], Date.now());
+      await ensureSegments(underCanceled(ctx), "dispatcher", "tiles", [dueAt], Date.now());
     });
     expect(await alarms(world)).toEqual([]);
     // So the next caller, from elsewhere, arms one that rings.
