@@ -218,7 +218,7 @@ const loneWakeAndRoom: Pair = {
 /** The lane gives away room that it does not use, or takes it back, while the wake starts another with it. */
 const wakeAndCap: Pair = {
   of: "a wake, and a lane that raises its cap",
-  orders: 520,
+  orders: 519,
   async setUp(line) {
     const { busy, lane } = await guarded(line, { ends: 1 });
     await line.enqueue(2);

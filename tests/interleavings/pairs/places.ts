@@ -118,7 +118,7 @@ const askAndWideStart: Pair = {
 
 const giveBackAndWideStart: Pair = {
   of: "a lane's call that gives places back, and a wake that starts another process with many jobs",
-  orders: 176,
+  orders: 88,
   async setUp(line) {
     const { lane, process } = await wideWake(line);
     await line.do(asks(process, MANY));
