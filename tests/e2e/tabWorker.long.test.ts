@@ -1,13 +1,8 @@
 /** A browser's tab as a worker: it serves a queue, is closed in the middle, and no job is lost or counted twice. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import path from "node:path";
-import { build } from "esbuild";
-import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { api } from "../support/app/convex/_generated/api.js";
-import { hasChromium, launch } from "../support/chromium.js";
-import { root } from "../support/paths.js";
+import { hasChromium } from "../support/chromium.js";
+import { Tabs } from "../support/tabs.js";
 import { startApp, type TestApp } from "../support/testApp.js";
 import { jobCalls } from "../../src/shared/index.js";
 import { Worker } from "../../src/worker/index.node.js";
@@ -16,59 +11,22 @@ const sums = jobCalls(api.sums);
 const JOBS = 24;
 const JOB_MS = 250;
 
-/** The page's program, as an app would write it. */
-const PAGE = `
-  import { Worker } from "convex-conveyor/worker";
-  import { anyApi } from "convex/server";
-  window.serve = ({ url, token }) => {
-    const worker = new Worker({
-      url, token, api: anyApi.work, concurrency: 3,
-      handlers: {
-        sums: async ({ payload: { n, workMs } }) => {
-          await new Promise((resolve) => setTimeout(resolve, workMs));
-          return { square: n * n };
-        },
-      },
-    });
-    window.worker = worker;
-    void worker.run();
-    return worker.name;
-  };
-`;
-
 describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
   let app: TestApp;
   let token: string;
-  let pages: Server;
-  let browser: Browser;
+  let tabs: Tabs;
 
   beforeAll(async () => {
     app = await startApp();
     token = await app.token();
-    const { outputFiles } = await build({
-      stdin: { contents: PAGE, resolveDir: path.join(root, "tests/support/app") },
-      ...{ bundle: true, write: false, format: "iife", platform: "browser", logLevel: "silent" },
-    });
-    const script = outputFiles[0]!.text.replaceAll("</script", "<\\/script");
-    pages = createServer((_, response) => {
-      response.writeHead(200, { "content-type": "text/html" });
-      response.end(`<!doctype html><title>Worker</title><script>${script}</script>`);
-    });
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-    browser = await launch();
+    tabs = await Tabs.start();
   }, 120_000);
   afterAll(async () => {
-    await browser?.close();
-    pages?.close();
+    await tabs?.close();
     await app?.close();
   }, 60_000);
 
-  async function open(): Promise<{ tab: Page; name: string }> {
-    const tab = await browser.newPage();
-    await tab.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}`);
-    const serve = `window.serve(${JSON.stringify({ url: app.url, token })})`;
-    return { tab, name: await tab.evaluate(serve) };
-  }
+  const open = () => tabs.open({ url: app.url, token });
 
   const enqueue = (n: number) =>
     app.client.mutation(...sums.enqueue("sums", { n, workMs: JOB_MS }));
@@ -87,11 +45,11 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
 
   test("is closed in the middle: another worker does its jobs, and each succeeds once", async () => {
     const ids = await Promise.all(Array.from({ length: JOBS }, (_, n) => enqueue(n)));
-    const { tab, name } = await open();
+    const tab = await open();
+    const { name } = tab;
     expect(name).toMatch(/^worker:[0-9a-f]{8}$/);
     await haveEnded(6);
-    // Without a word, as a crash would be: what it holds is lost with it.
-    await tab.close({ runBeforeUnload: false });
+    await tab.crash();
     expect(await ended()).toBeLessThan(JOBS);
 
     const next = new Worker({
@@ -114,18 +72,18 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
   }, 120_000);
 
   test("tells its state, changes its room, and drains when it is stopped", async () => {
-    const { tab } = await open();
-    const state = () => tab.evaluate("window.worker.state");
+    const { page } = await open();
+    const state = () => page.evaluate("window.worker.state");
     await vi.waitUntil(async () => (await state()) === "waiting", { timeout: 60_000 });
-    await tab.evaluate("window.worker.concurrency = 1");
+    await page.evaluate("window.worker.concurrency = 1");
     const id = await enqueue(5);
     await vi.waitUntil(async () => (await state()) === "working", {
       timeout: 60_000,
       interval: 10,
     });
-    await tab.evaluate("window.worker.stop()");
+    await page.evaluate("window.worker.stop()");
     expect(await state()).toBe("stopped");
     expect(await succeeded([id])).toMatchObject([{ result: { square: 25 } }]);
-    await tab.close();
+    await page.close();
   }, 60_000);
 });
