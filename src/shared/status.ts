@@ -82,6 +82,9 @@ export const EDGES = {
   snooze: { from: ["running"], to: "scheduled", counts: "releases" },
   /** Its session vanished, and a reset is left. */
   reset: { from: ["running"], to: "pending", counts: "resets" },
+  /** A worker's job that is released or reset, with its place forgotten while it ran: it waits until it has another. */
+  releaseLater: { from: ["running"], to: "scheduled", counts: "releases" },
+  resetLater: { from: ["running"], to: "scheduled", counts: "resets" },
   /**
    * Its session vanished, and no reset is left; or its `timeoutMs` has passed, and no attempt is left; or its deadline has
    * passed, whether it waits or runs.

@@ -141,6 +141,8 @@ class Verdict extends Error {
   }
 }
 
+const FOLLOWING = { ofWorker: true, labels: ["gone"] };
+
 async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
   const session = { _id: (await anySession(ctx))._id, name: "a" };
   const { db, now } = ctx;
@@ -177,6 +179,13 @@ async function walk(ctx: EdgeCtx, edge: Edge, job: Doc<"jobs">, queue: Queue) {
       return await transitions.release(ctx, job, queue, { unacknowledged: false });
     case "reset":
       return await transitions.reset(ctx, job, queue);
+    // A worker's job, whose place has been forgotten.
+    case "releaseLater":
+      return await transitions.release(ctx, { ...job, ...FOLLOWING }, queue, {
+        unacknowledged: false,
+      });
+    case "resetLater":
+      return await transitions.reset(ctx, { ...job, ...FOLLOWING }, queue);
     case "timeOut":
       return await transitions.timeOut(ctx, job, queue, "lost");
     case "cancel":

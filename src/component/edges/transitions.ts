@@ -25,7 +25,7 @@ import type { EdgeCtx } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { cutError, discard, store, type Stored } from "../rows/payloads.js";
 import { wakesOf, type Queue } from "../rows/queues.js";
-import { ensureRoute } from "../rows/routes.js";
+import { ensureRoute, mayComeBack } from "../rows/routes.js";
 import { isResultOwed } from "./callbacks.js";
 import { callbacksOf, endJob } from "./ending.js";
 import { needsWake } from "./wakes.js";
@@ -120,7 +120,7 @@ export async function pause(db: DatabaseWriter, job: Job): Promise<Job> {
 /** `pending` → `pending`, to the end of its line. */
 export async function resume(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   const came = job.attempt > 0 && !queue.config.circular ? "back" : "new";
-  const place = await pendingPlace(ctx, queue, { ...job, paused: false }, came);
+  const place = await pendingPlace(ctx, queue, { ...byApp(job), paused: false }, came);
   return await move(ctx.db, job, "resume", { ...place, paused: undefined });
 }
 
@@ -172,11 +172,11 @@ export async function comeRound(ctx: EdgeCtx, job: Job, queue: Queue, round: Rou
   };
   const worked = { ...job, rounds: changes.rounds! };
   const moved =
-    restMs > 0
+    restMs > 0 || !(await mayComeBack(ctx, queue, job))
       ? await putOff(ctx, job, "rest", now + restMs, changes)
       : await move(ctx.db, job, "comeRound", {
           ...changes,
-          ...(await pendingPlace(ctx, queue, worked, "new")),
+          ...(await pendingPlace(ctx, queue, worked, "round")),
         });
   // The row no longer names the worker of the round that is over.
   const { worker } = job;
@@ -196,18 +196,24 @@ export async function backOff(ctx: EdgeCtx, job: Job, error: string, dueAt: numb
   return await putOff(ctx, job, "backOff", dueAt, { ...unheld, ...failedOnce(job, error) });
 }
 
-/** `running` → `pending`: its session gave it back, or, `unacknowledged`, never learnt that it had it. */
+/**
+ * `running` → `pending`: its session gave it back, or, `unacknowledged`, never learnt that it had it. `scheduled`, of a
+ * worker's job without a place to come back to.
+ */
 export async function release(
   ctx: EdgeCtx,
   job: Job,
   queue: Queue,
   { unacknowledged }: { unacknowledged: boolean },
 ): Promise<Job> {
-  return await move(ctx.db, job, "release", {
-    ...(await backInLine(ctx, queue, job)),
+  const changes: Changes = {
+    ...unheld,
     releases: (job.releases ?? 0) + 1,
     ...(unacknowledged ? { unacknowledged: (job.unacknowledged ?? 0) + 1 } : {}),
-  });
+  };
+  if (!(await mayComeBack(ctx, queue, job)))
+    return await putOff(ctx, job, "releaseLater", ctx.now, changes);
+  return await move(ctx.db, job, "release", { ...(await backInLine(ctx, queue, job)), ...changes });
 }
 
 /** `running` → `scheduled`: its session gave it back until `dueAt`. */
@@ -218,10 +224,15 @@ export async function snooze(ctx: EdgeCtx, job: Job, dueAt: number): Promise<Job
   });
 }
 
-/** `running` → `pending`: its session vanished, and a reset is left. */
+/**
+ * `running` → `pending`: its session vanished, and a reset is left; or `scheduled`, of a worker's job without a place to
+ * come back to.
+ */
 export async function reset(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
-  const place = await backInLine(ctx, queue, job);
-  return await move(ctx.db, job, "reset", { ...place, resets: (job.resets ?? 0) + 1 });
+  const changes: Changes = { ...unheld, resets: (job.resets ?? 0) + 1 };
+  if (!(await mayComeBack(ctx, queue, job)))
+    return await putOff(ctx, job, "resetLater", ctx.now, changes);
+  return await move(ctx.db, job, "reset", { ...(await backInLine(ctx, queue, job)), ...changes });
 }
 
 /**
@@ -272,7 +283,7 @@ export async function retry(
 ): Promise<Job> {
   if (!keepResult) await discard(ctx, job.result);
   return await move(ctx.db, job, "retry", {
-    ...(await backInLine(ctx, queue, job)),
+    ...(await backInLine(ctx, queue, byApp(job))),
     failures: undefined,
     resets: undefined,
     releases: undefined,
@@ -316,12 +327,20 @@ async function backInLine(ctx: EdgeCtx, queue: Queue, job: Job): Promise<Changes
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
 }
 
+/** That the job becomes claimable is the app's wish, also of a worker's job: it gets a place as the app's own do. */
+function byApp(job: Job): Job {
+  return { ...job, ofWorker: false };
+}
+
+/** How a job becomes claimable: for the first time, again, or for its next round. */
+type Came = "new" | "back" | "round";
+
 /** The place of a job that becomes claimable again. Adds the wake that it needs. */
 async function pendingPlace(
   ctx: EdgeCtx,
   queue: Queue,
   job: Job,
-  came: "new" | "back",
+  came: Came,
 ): Promise<{ order: number; shard: number }> {
   const place = await placeFor(ctx, queue, job, came);
   const wake = await needsWake(ctx, queue, job, place);
@@ -334,14 +353,14 @@ async function placeFor(
   ctx: MutationCtx,
   queue: Queue,
   job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "ofWorker" | "rounds">,
-  came: "new" | "back",
+  came: Came,
 ): Promise<{ order: number; shard: number }> {
   if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };
   const { circular, shards } = queue.config;
   const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
   // In a circular queue: unworked items go first.
   const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(ctx, queue, job, came);
+  const route = await ensureRoute(ctx, queue, job, came === "new" ? "new" : "back");
   const shard = placeOf(route, Math.floor(Math.random() * shards));
   return { order: goesFirst ? first : second, shard };
 }

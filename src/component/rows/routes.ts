@@ -52,13 +52,48 @@ export async function ensureRoute(
   job: Needs,
   came: "new" | "back" = "new",
 ): Promise<number> {
-  const key = routeKey(job);
-  const { priority = PRIORITY_DEFAULT } = job;
-  if (key === PLAIN_KEY && priority === PRIORITY_DEFAULT) return PLAIN.number;
-  const seen = `${priority}:${key}`;
+  const { key, priority, seen } = placeKeyOf(job);
+  if (isPlain(key, priority)) return PLAIN.number;
   const number = queue.routesSeen.get(seen) ?? (await findOrInsert(ctx, queue, key, job, came));
   queue.routesSeen.set(seen, number);
   return number;
+}
+
+/**
+ * Whether a running job may come back at once. A worker's job whose place was forgotten while it ran may not: it is the
+ * dispatcher's, which finds it a place of the ones that are left to workers' jobs.
+ */
+export async function mayComeBack(
+  { db }: MutationCtx,
+  queue: QueueWithRoutes,
+  job: Needs & Pick<Doc<"jobs">, "paused">,
+): Promise<boolean> {
+  const { key, priority, seen } = placeKeyOf(job);
+  const needsRoute = job.paused !== true && !isPlain(key, priority);
+  if (job.ofWorker !== true || !needsRoute || queue.routesSeen.has(seen)) return true;
+  const row = await findRoute(db, queue.name, key);
+  return row?.priorities.includes(priority) === true;
+}
+
+function placeKeyOf(job: Needs): { key: string; priority: number; seen: string } {
+  const key = routeKey(job);
+  const { priority = PRIORITY_DEFAULT } = job;
+  return { key, priority, seen: `${priority}:${key}` };
+}
+
+function isPlain(key: string, priority: number): boolean {
+  return key === PLAIN_KEY && priority === PRIORITY_DEFAULT;
+}
+
+async function findRoute(
+  db: DatabaseReader,
+  queue: string,
+  key: string,
+): Promise<Doc<"routes"> | null> {
+  return await db
+    .query("routes")
+    .withIndex("queue", (q) => q.eq("queue", queue).eq("key", key))
+    .unique();
 }
 
 async function findOrInsert(
@@ -71,15 +106,11 @@ async function findOrInsert(
   const { priority = PRIORITY_DEFAULT, labels = [], cost = COST_DEFAULT } = job;
   const { name } = queue;
   const find = async () =>
-    queue.routesKept?.rows?.find((one) => one.key === key) ??
-    (await ctx.db
-      .query("routes")
-      .withIndex("queue", (q) => q.eq("queue", name).eq("key", key))
-      .unique());
+    queue.routesKept?.rows?.find((one) => one.key === key) ?? (await findRoute(ctx.db, name, key));
   let row = await find();
   if (row?.priorities.includes(priority) === true) return row.number;
   // It may have been forgotten to make room.
-  if (came === "new" && (await makeRoom(ctx, queue, job))) row = await find();
+  if (!isLetOver(job, came) && (await makeRoom(ctx, queue, job))) row = await find();
   if (row === null) {
     const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, job, came);
     const needs = { labels, costClass: costClassOf(cost) };
@@ -90,6 +121,15 @@ async function findOrInsert(
   }
   await patchPriorities(ctx, queue, row, [...row.priorities, priority]);
   return row.number;
+}
+
+/**
+ * A job of the app that comes back is let over the limits: its route may have been forgotten while it ran, with all
+ * numbers taken since, and it needs a place, or its session could not be freed of it. A worker's job is not: a token's
+ * workers could hold many jobs of their own, and hand all of them back.
+ */
+function isLetOver({ ofWorker }: Needs, came: "new" | "back"): boolean {
+  return came === "back" && ofWorker !== true;
 }
 
 /**
@@ -310,22 +350,21 @@ async function isAnyIn(
 
 /**
  * Two new routes at once read the same rows, so one of them retries and finds another number. Where all are taken,
- * unused routes are forgotten, except routes that this transaction has read or inserted. A job that comes back is let
- * over the limit: its route may have been forgotten while it ran, with all numbers taken since, and it needs a place,
- * or its session could not be freed of it. A worker's token never takes the numbers of the upper half.
+ * unused routes are forgotten, except routes that this transaction has read or inserted. A worker's token never takes
+ * the numbers of the upper half.
  */
 async function freeNumber(
   ctx: MutationCtx,
   queue: QueueWithRoutes,
-  { ofWorker = false }: Needs,
+  job: Needs,
   came: "new" | "back",
 ): Promise<number> {
   const { name, routesSeen } = queue;
+  const { ofWorker = false } = job;
   const rows = await allRows(ctx, queue);
   const taken = new Set(rows.map((row) => row.number));
   const max = ofWorker ? ROUTES_OF_WORKERS : ROUTES_MAX;
-  const mayHave = (number: number) =>
-    number < max || (came === "back" && (!ofWorker || number >= ROUTES_MAX));
+  const mayHave = (number: number) => number < max || isLetOver(job, came);
   for (let number = PLAIN.number + 1; number < ROUTES_BACK_MAX; number += 1) {
     if (mayHave(number) && !taken.has(number)) return number;
   }

@@ -27,6 +27,8 @@ const OUTCOMES: Record<string, readonly string[]> = {
   timeOut: ["timedOut", "lost"],
   release: ["released", "lost"],
   reset: ["lost"],
+  releaseLater: ["released", "lost"],
+  resetLater: ["lost"],
   snooze: ["snoozed"],
   stop: ["canceled"],
   comeRound: ["failed", "timedOut"],
@@ -113,8 +115,11 @@ export const counts: Checker = {
       else broken(`${nameOf(job as string)} sleeps for ${wait} ms`);
     }
 
-    function checkEnd({ id, before, after }: Change, edge: string, row: Row): void {
+    function checkEnd({ id, before, after }: Change, way: string, row: Row): void {
       const outcome = row["outcome"] as string;
+      // The counts of a sleep; its place was forgotten, and the dispatcher finds it another.
+      const isPutBack = way === "snooze" && outcome !== "snoozed" && after!["ofWorker"] === true;
+      const edge = isPutBack ? "releaseLater" : way;
       const isOver = after!["code"] === "deadlineExceeded";
       const outcomes = isOver ? AT_DEADLINE : OUTCOMES[edge];
       if (outcomes?.includes(outcome) === true) happened(outcome);
