@@ -7,6 +7,8 @@ import { hostname } from "node:os";
 import { NAME_MAX_LENGTH } from "../shared/index.js";
 import type { Host } from "./host.js";
 import { nodeLoad } from "./load.js";
+import type { WorkerOptions } from "./options.js";
+import { poolLink } from "./pooled.js";
 import { onStopSignal } from "./signals.js";
 import type { WorkerApi } from "./types.js";
 import { Worker as AnyWorker } from "./worker.js";
@@ -25,6 +27,17 @@ const nodeHost: Host = {
 };
 
 class NodeWorker<Api extends WorkerApi> extends AnyWorker<Api> {
+  constructor(options: WorkerOptions<Api>) {
+    const pool = poolLink();
+    // In a process of a pool, the pool names and stops it.
+    super(
+      pool === undefined
+        ? options
+        : { ...options, name: pool.nameOf(options.name), handleSignals: false },
+    );
+    pool?.register(this);
+  }
+
   protected override get host(): Host {
     return nodeHost;
   }
