@@ -27,7 +27,15 @@ import {
 } from "../src/shared/index.js";
 import { GRACE_DEFAULT_MS } from "../src/worker/limits.js";
 import { referencePages } from "../scripts/reference.js";
-import { citations, tableRows, unfounded } from "./citations.js";
+import {
+  astray,
+  citations,
+  requirements,
+  tableRows,
+  unfounded,
+  unshown,
+  type Requirement,
+} from "./citations.js";
 
 /** Numbers from 1 on, or the given ones, each with the letters before it. */
 const upTo = (letters: string, last: number) =>
@@ -75,6 +83,8 @@ const PROCESS_EVENTS = [
 const MISSING =
   /\bnot here: (push|worker runtime|flow control|bring your own table|operations|statistics and dashboard)\b/;
 
+const testFiles = repositoryFiles(/\.test\.tsx?$|^tests\/(interleavings\/pairs|readme)\/.*\.ts$/);
+
 describe("tests/requirements/features.md", () => {
   const rows = tableRows("tests/requirements/features.md");
 
@@ -102,6 +112,12 @@ describe("tests/requirements/features.md", () => {
   test("cites tests that are there, by their titles", () => {
     expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
   });
+
+  test("cites tests that touch a name of their row, or have its id in a comment", () => {
+    const all = requirements("tests/requirements/features.md");
+    expect(unshown(all, "Shows")).toEqual([]);
+    expect(astray(testFiles, all, "Shows")).toEqual([]);
+  });
 });
 
 describe("tests/requirements/hazards.md", () => {
@@ -119,6 +135,55 @@ describe("tests/requirements/hazards.md", () => {
     );
     expect(silent.map(([id]) => id)).toEqual([]);
     expect(rows.flatMap(([, , , shownBy = ""]) => unfounded(shownBy))).toEqual([]);
+  });
+
+  test("cites tests that touch a name of their row, or have its id in a comment", () => {
+    const all = requirements("tests/requirements/hazards.md");
+    expect(unshown(all, "Rules out")).toEqual([]);
+    expect(astray(testFiles, all, "Rules out")).toEqual([]);
+  });
+});
+
+describe("a row with a test that does not show it is found", () => {
+  const file = "src/client/queue.test.ts";
+  const title = "a job belongs to its transaction: if that throws, there is none";
+  /** A row that cites that test, which has the ids LF-05, SG-49 and A1, and touches `enqueueAndThrow`. */
+  const planted = (id: string, here: string): Requirement[] => [
+    { id, here, shownBy: [{ file, title }] },
+  ];
+
+  test.each([
+    ["names what the test does not touch", "Z-01", "yes: `fallbackAfterMs`"],
+    ["names a plain word, which the test has by chance", "Z-01", "yes: `mutation`, `pending`"],
+    ["names nothing, and has another id", "Z-01", "yes"],
+    ["has an id that is the beginning of one there", "A", "yes"],
+  ])("one that %s", (_, id, here) => {
+    expect(unshown(planted(id, here), "Shows")).toEqual([
+      expect.stringContaining(`${id}: the test "${title}" of ${file} neither `),
+    ]);
+  });
+
+  test("also where the same id is one of another table's", () => {
+    expect(unshown(planted("A1", "yes"), "Rules out")).toHaveLength(1);
+  });
+
+  test.each([
+    ["has a name that the test touches", "Z-01", "yes: `enqueueAndThrow`"],
+    ["has its id there", "A1", "yes"],
+  ])("and one that %s is none of these", (_, id, here) => {
+    expect(unshown(planted(id, here), "Shows")).toEqual([]);
+  });
+
+  test("and so is an id in a comment where no row cites a test of its file", () => {
+    const ids = ["LF-05", "SG-49", "A1"];
+    for (const left of ids) {
+      const rows = ids.filter((id) => id !== left).flatMap((id) => planted(id, "yes"));
+      const found = astray([file], rows, "Shows");
+      expect(found).toContain(
+        `${file}: "Shows ${left}", and the row ${left} cites no test of that file`,
+      );
+      expect(found.join()).not.toContain(`"Shows ${ids.find((id) => id !== left)!}"`);
+    }
   });
 });
 

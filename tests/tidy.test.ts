@@ -172,6 +172,7 @@ test("each file names the tables that it writes", () => {
   expect(silent).toEqual([]);
 });
 
+// Shows WP-09.
 test("a file that calls itself the only writer of a table is that, but for the file that it names", () => {
   const sentence = /only writer of `(\w+)`(?:, but for `(\w+\.ts)`)?/g;
   const said = sources

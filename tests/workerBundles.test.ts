@@ -33,6 +33,7 @@ async function bundled(platform: "browser" | "neutral" | "node", conditions: str
 }
 
 describe("the worker in a bundle", () => {
+  // Shows LF-38.
   test.each([
     ["a browser", "browser", []],
     ["an edge function", "neutral", ["workerd", "worker", "browser"]],

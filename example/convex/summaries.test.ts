@@ -88,6 +88,7 @@ test("waits for tiles that failed, until they are retried and drawn", async () =
   expect(await summary()).not.toBeNull();
 });
 
+// Shows DE-03.
 test("that fails is tried again by itself, and its failed attempt stays to be seen", async () => {
   const { t, claim, draw, summary, pass } = await newPicture({ fragile: true });
   for (const job of await claim()) await draw(job);

@@ -34,6 +34,7 @@ describe("a batch is split", () => {
     expect(enqueued[2_499]).toEqual({ id: "id of 2499", isNew: true });
   });
 
+  // Shows WP-18, A8.
   test("by four MiB, contexts counted", async () => {
     const { calls, send } = component();
     const half = "x".repeat(MIB / 2);

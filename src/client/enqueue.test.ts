@@ -37,6 +37,7 @@ describe("options", () => {
     expect(deadlineAt).toBe(enqueuedAt + 90_000);
   });
 
+  // Shows WP-17, A2.
   test("from an action they do the same", async () => {
     const t = setup();
     const id = await inAction(t, (ctx) => mails.enqueue(ctx, mail, { key: "k", onComplete: told }));
@@ -102,6 +103,7 @@ describe("a unique job", () => {
     expect(await refusal(third, "duplicateKey")).toMatchObject({ id: first.id });
   });
 
+  // Shows A5.
   test("two tenants with one key of their own never conflict, where the key has the caller in it", async () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });
@@ -113,6 +115,7 @@ describe("a unique job", () => {
 });
 
 describe("functions for browsers", () => {
+  // Shows A25.
   test("take a payload and nothing else: the job's options are the app's choice", async () => {
     const t = setup();
     const ann = t.withIdentity({ subject: "ann" });

@@ -68,6 +68,7 @@ describe("the functions for pages, where authorize answers", () => {
     "queue.api": tiles.api({ authorize: authorize as never, enqueue: true }),
   });
 
+  // Shows DE-09.
   test.for(NO)("%s: each refuses, and says so", async ([, authorize]) => {
     for (const functions of Object.values(built(authorize))) {
       expect(Object.keys(functions).sort()).toEqual(Object.keys(ARGS).sort());

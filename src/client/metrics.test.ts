@@ -114,6 +114,7 @@ describe("a bearer token", () => {
 describe("metrics", () => {
   const open = { authorize: () => true };
 
+  // Shows SG-42.
   test("are text that a parser reads, every family with its help", async () => {
     const response = await get(await newApp(open));
     expect(response.status).toBe(200);
@@ -164,6 +165,7 @@ describe("metrics", () => {
     expect(Number(age)).toBeLessThan(60);
   });
 
+  // Shows WP-33.
   test("say how many places inside Convex are used and left, by the mount's share, and that no lane is awake", async () => {
     const t = await newApp(open);
     expect(await read(t, "conveyor_places")).toEqual({ used: "0", left: "56" });

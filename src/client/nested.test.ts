@@ -117,6 +117,7 @@ async function work(call: (name: string, args?: object) => Promise<any>): Promis
   return jobs.map(({ payload }: any) => payload.to as string);
 }
 
+// Shows DE-25, WP-17, A2, O8.
 test("a component that mounts this one enqueues, and receives the end in its own tables", async () => {
   const { call, look } = setup();
   await call("send", { to: "ann", tellApp: false });
@@ -127,6 +128,7 @@ test("a component that mounts this one enqueues, and receives the end in its own
   expect(await look("allTold")).toEqual([]);
 });
 
+// Shows A2.
 test("a job may tell a function of another component, by its handle, instead of its queue's", async () => {
   const { call, look } = setup();
   await call("send", { to: "bob", tellApp: true });

@@ -103,6 +103,8 @@ function setup() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+// Shows DE-03, WP-17, C5.
+// Rules out D3.
 test("actions run, and their results and errors are the jobs'", async () => {
   const t = setup();
   const ids: string[] = await t.mutation(functions["enqueue"], { ns: [1, 2, 3, -1] });
@@ -116,6 +118,7 @@ test("actions run, and their results and errors are the jobs'", async () => {
   ]);
 });
 
+// Shows SG-10, C5, D2.
 test("a mutation's writes are there if and only if its job has succeeded", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const t = setup();

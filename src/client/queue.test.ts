@@ -56,6 +56,7 @@ describe("defining", () => {
 });
 
 describe("enqueueing", () => {
+  // Shows DE-01, DE-05, A2, A3.
   test("a job is pending, with the given values", async () => {
     const t = setup();
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
@@ -67,6 +68,7 @@ describe("enqueueing", () => {
     });
   });
 
+  // Shows LF-05, SG-49, A1.
   test("a job belongs to its transaction: if that throws, there is none", async () => {
     const t = setup();
     await expect(t.mutation(api.app.enqueueAndThrow, {})).rejects.toThrow("Changed my mind");
@@ -84,6 +86,7 @@ describe("enqueueing", () => {
     });
   });
 
+  // Shows DE-24, A6.
   test("a payload that does not fit is refused with path, expectation and value", async () => {
     const t = setup();
     const payload = { x: "one" } as unknown as { x: number };
@@ -117,10 +120,15 @@ describe("enqueueing", () => {
     });
   });
 
+  // Shows A10.
   test("a payload larger than a document is refused with its size", async () => {
     const t = setup();
     const payload = { x: 1, label: "x".repeat(2 ** 20) };
-    await refusal(t.mutation(...pages.enqueue("tiles", payload)), "payloadTooLarge");
+    const { message } = await refusal(
+      t.mutation(...pages.enqueue("tiles", payload)),
+      "payloadTooLarge",
+    );
+    expect(message).toMatch(/up to 1044480 bytes; this one is 10\d{5}/);
   });
 
   test("an empty batch is refused", async () => {
@@ -135,6 +143,7 @@ describe("enqueueing", () => {
 });
 
 describe("functions for browsers", () => {
+  // Shows A25, O3.
   test("the caller gets the error of `authorize`, and nothing happens", async () => {
     const t = setup();
     const call = t.mutation(...pages.enqueue("tiles", { x: 1, label: "forbidden" }));
@@ -179,6 +188,16 @@ describe("functions for browsers", () => {
     expect(await t.run((ctx) => loose.retry(ctx, id))).toMatchObject({ retried: true });
   });
 
+  // Shows DE-09.
+  test("any number of callers read one job by its id, and none has to have enqueued it", async () => {
+    const t = setup();
+    const id = await t.mutation(...pages.enqueue("tiles", { x: 7 }));
+    const callers = [t, ...["ann", "bob"].map((subject) => t.withIdentity({ subject }))];
+    const seen = await Promise.all(callers.map((caller) => caller.query(...pages.status(id))));
+    expect(seen).toMatchObject(callers.map(() => ({ id, status: "pending" })));
+  });
+
+  // Shows DE-13, F11.
   test("a pending job is canceled and passed to onComplete; retry brings it back", async () => {
     const t = setup();
     const id = await t.mutation(...pages.enqueue("tiles", { x: 7 }));
@@ -214,6 +233,7 @@ describe("functions for browsers", () => {
 });
 
 describe("types", () => {
+  // Shows DE-02, A6.
   test("ids, payloads and results carry their queue's types", () => {
     type Tile = Awaited<ReturnType<typeof tiles.status>>;
     expectTypeOf<Tile>().toEqualTypeOf<JobStatus<{ pixels: string }, "tiles"> | null>();

@@ -4,6 +4,7 @@ import { configOf, type QueueOptions } from "./queueOptions.js";
 import { refusal } from "./setup.test.js";
 
 describe("a definition comes to a configuration", () => {
+  // Shows SG-27.
   test("without options: the old fields, and nothing that would differ from older rows", () => {
     expect(configOf("q", {})).toEqual({ leaseMs: 60_000, maxResets: 3, shards: 8 });
   });

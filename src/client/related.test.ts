@@ -102,6 +102,7 @@ describe("related data", () => {
     expect((await t.mutation(api.app.claim, { ...call, ...of })).jobs).toHaveLength(1);
   });
 
+  // Shows LF-13, SG-23, SG-24, C3.
   test("come with each job of the queue that has a query, typed to the worker's handler", async () => {
     const { t, claim, enqueue } = await setup();
     await enqueue("sea");
@@ -165,6 +166,7 @@ describe("related data", () => {
 });
 
 describe("authorize", () => {
+  // Shows O3.
   test("may refuse any call of a worker, before anything is read or written", async () => {
     const { t, call, claim, enqueue } = await setup();
     await enqueue("sea");

@@ -39,6 +39,7 @@ async function claimed(t: App, payloads: { x: number; label?: string }[]) {
 const good: Outcome = { kind: "succeeded", result: { pixels: "abc" } };
 
 describe("results", () => {
+  // Shows LF-24, D2.
   test("one that fits is kept, and passed to onComplete in the same transaction", async () => {
     const t = setup();
     const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
@@ -56,6 +57,7 @@ describe("results", () => {
 
   const bad: Outcome = { kind: "succeeded", result: { pixels: 7 } };
 
+  // Shows D17.
   test("one that does not fit fails its own job with the reason, also in the log, and the rest of the batch stands", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     const t = setup();
@@ -91,6 +93,7 @@ describe("results", () => {
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "failed" });
   });
 
+  // Shows C26.
   test("outcomes and the next claim go in one call", async () => {
     const t = setup();
     const { sessionKey: session, report } = await claimed(t, [{ x: 1 }]);

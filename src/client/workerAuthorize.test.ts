@@ -40,6 +40,7 @@ async function world() {
 }
 
 describe("authorize of the workers' functions", () => {
+  // Shows O3.
   test("receives the token and its scope, and the queues and groups of the request", async () => {
     const { t, token, scope, sessionKey: session } = await world();
     const of = { queues: ["tiles"] };

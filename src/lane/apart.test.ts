@@ -78,6 +78,8 @@ describe("a job without an answer has lost, or its call was too large", () => {
     expect(played.isOver).toBe(true);
   });
 
+  // Shows D16.
+  // Rules out D33.
   test("so does each that was in a call that was refused", async () => {
     const played = new Played();
     played.step = (said) => {

@@ -95,6 +95,7 @@ describe("outcomes within a moment", () => {
     return calls;
   };
 
+  // Rules out D18.
   test("is reported together, 25 ms after the first of it", async () => {
     expect(await reported({ a: 10, b: 30, c: 1_000 })).toEqual([
       [35, ["a", "b"]],

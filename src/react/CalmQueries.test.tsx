@@ -87,6 +87,7 @@ test("a query that changes seldom is live, and stays subscribed", async () => {
   }
 });
 
+// Shows K14.
 test("a query that changes at full speed rests, shows its last answer, and then the current one", async () => {
   show();
   await reads("it is 0");

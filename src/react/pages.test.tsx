@@ -277,6 +277,7 @@ function List() {
   );
 }
 
+// Shows K4.
 test("between two pages of a list nothing is missing and nothing twice, while jobs come and go", async () => {
   const numbers = [10, 20, 30, 40, 50, 60, 70];
   serveList(numbers);

@@ -88,6 +88,7 @@ function Page() {
 const shown = () => screen.getByRole("status").textContent;
 const click = (name: string) => act(async () => screen.getByText(name).click());
 
+// Shows LF-38.
 test("a page starts its worker, shows its state and its job, and stops it", async () => {
   render(<Page />);
   expect(shown()).toBe("stopped, no job, -, fine");

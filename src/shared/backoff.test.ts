@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { backoffMs, jittered } from "./backoff.js";
 
+// Shows DE-19, E2.
 test("each failure doubles the wait, from the first on, up to the bound", () => {
   const waits = [1, 2, 3, 4, 5, 6].map((failures) => backoffMs(failures, 1_000, 10_000));
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
@@ -16,6 +17,7 @@ test("no wait stays none, also where the power is beyond all numbers", () => {
   expect(backoffMs(999, 1, 10_000, 10)).toBe(10_000);
 });
 
+// Shows DE-19, E2.
 test("jitter takes all of the wait, its second half, or nothing of it", () => {
   const waits = (random: number) => [
     jittered(1_000, random),

@@ -32,6 +32,7 @@ function judge(flow: QueueFlow, setting: Setting = pushed, samples: Sample[] = [
 }
 
 describe("the last jobs", () => {
+  // Shows DE-10.
   test("with none, all is as the default says: 5,000 ms, and every one succeeded", () => {
     expect(rateOf([])).toEqual({ of: 0, successRate: 1, averageMs: AVERAGE_MS_DEFAULT });
     expect(AVERAGE_MS_DEFAULT).toBe(5_000);

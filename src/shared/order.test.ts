@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bandsOf, pendingOrder, PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 
 describe("the order of pending jobs", () => {
+  // Rules out D5, P1.
   test("is a whole number, never negative, and never -0, which is another index key than 0", () => {
     for (let priority = PRIORITY_MIN; priority <= PRIORITY_MAX; priority += 1) {
       for (const returned of [true, false]) {

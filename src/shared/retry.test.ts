@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { RETRY_DEFAULT } from "./limits.js";
 import { retryRule } from "./retry.js";
 
+// Shows SG-27, WP-21.
 test("true is five attempts, a second doubled up to an hour; false is one attempt", () => {
   expect(retryRule(true)).toEqual({
     maxAttempts: 5,

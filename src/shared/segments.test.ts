@@ -17,6 +17,7 @@ const DAY = 24 * HOUR;
 const widthOf = (inMs: number) => segmentOf(DISPATCH_WIDTHS, NOW + inMs, NOW).width;
 
 describe("the segment of an instant", () => {
+  // Shows WP-01.
   test("is narrow nearby, and wider the further away", () => {
     const days = 32 * DAY;
     expect([0, 2 * MINUTE, 3 * HOUR, 3 * DAY, 100 * DAY].map(widthOf)).toEqual([

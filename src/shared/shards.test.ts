@@ -8,6 +8,7 @@ const fleet = fc.record({
 });
 
 describe("own shards", () => {
+  // Shows LF-09.
   test("of all live workers together are every shard, and no worker is without one", () => {
     fc.assert(
       fc.property(fleet, ({ workers, shards }) => {
@@ -47,6 +48,7 @@ describe("the turn among the workers that share a shard", () => {
     expect(turnOf(5, 32, 1)).toEqual({ index: 0, sharers: 1 });
   });
 
+  // Rules out D12.
   test("comes to exactly one worker for each job of a shard", () => {
     const crowded = fleet.filter(({ workers, shards }) => shards > 1 && workers > shards);
     fc.assert(

@@ -10,6 +10,7 @@ import {
 } from "./status.js";
 
 describe("the state machine", () => {
+  // Shows LF-03, SG-13.
   test("knows the statuses that its validator knows", () => {
     expect(vStatus.members.map((member) => member.value)).toEqual([...STATUSES]);
   });
@@ -21,6 +22,7 @@ describe("the state machine", () => {
     expect(ways).toEqual(["retry"]);
   });
 
+  // Shows WP-08.
   test("has a way from every status to an end, and from pending to every other", () => {
     const reachable = new Set<string>(["pending"]);
     for (const _ of STATUSES) {

@@ -63,6 +63,7 @@ describe("a job that Convex itself may run", () => {
     expect(kinds({ inside, eligibleWorkers })).toEqual(["next"]);
   });
 
+  // Shows K17.
   test("is stuck when there is room and nothing was claimed for a minute, and not a moment sooner", () => {
     const since = (ms: number) => ({
       claimableAt: NOW - 3 * STUCK_MS,

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
+// Shows LF-18, SG-33, F2.
 test("all leases are renewed by one beat, three times in a lease, until their outcome is recorded", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
@@ -34,6 +35,7 @@ test("a beat that says `leaseLost` aborts that handler and no other, and its lat
   expect(kinds("resultDropped")).toMatchObject([{ id: lost }]);
 });
 
+// Rules out D32, P25.
 test("when no beat gets through, the handler is aborted by the worker's own clock when the lease ends", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, kinds } = startLoop(handler);
@@ -110,6 +112,7 @@ test("a busy worker of short jobs beats for its long one with its other calls, a
   expect(kinds("leaseLost")).toEqual([]);
 });
 
+// Rules out D24.
 test("a completion that hangs holds beats up for a third of a lease, and no longer", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf, kinds } = startLoop(handler, { concurrency: 2 });

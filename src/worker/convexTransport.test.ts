@@ -158,6 +158,7 @@ test("Conveyor's errors arrive with their code", async () => {
   expect(isConveyorError((end as { error: unknown }).error, "tokenRevoked")).toBe(true);
 });
 
+// Rules out D24.
 test("a beat does not wait behind a complete that takes its time", async () => {
   let release = () => {};
   answer = (response, { path }: { path: string }) => {

@@ -4,6 +4,7 @@ import { COMPONENT_VERSION, conveyorError, WORKER_PROTOCOL } from "../shared/ind
 import { manual, startLoop } from "./fakes.test.js";
 
 describe("stopping", () => {
+  // Shows LF-39, SG-44.
   test("running jobs are finished, nothing is claimed any more, and the run ends", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf, loop, end } = startLoop(handler);
@@ -21,6 +22,7 @@ describe("stopping", () => {
     expect(begun).toHaveLength(1);
   });
 
+  // Shows LF-39, F19.
   test("when the grace is over, handlers are aborted and their jobs given back", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, loop, end } = startLoop(handler, { concurrency: 2 });
@@ -180,6 +182,7 @@ describe("errors that end a worker", () => {
     expect(deployment.outcomeOf(next)).toMatchObject({ result: "done" });
   });
 
+  // Shows LF-11.
   test("functions that are gone for a while, as in a deploy, do not end a worker that has worked", async () => {
     const { clock, deployment, end } = startLoop(async () => "done");
     await clock.advance(100);

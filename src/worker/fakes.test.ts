@@ -379,6 +379,7 @@ export function manual() {
   return { begun, handler };
 }
 
+// Shows SG-48.
 test("the fake clock runs due callbacks in order, at their times, and further ones that they set", async () => {
   const clock = new FakeClock();
   const seen: string[] = [];

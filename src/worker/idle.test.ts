@@ -64,6 +64,7 @@ describe("a wake", () => {
     expect(last).toEqual({ after: PATIENCE_MS, isInTurn: false });
   });
 
+  // Rules out D17.
   test("makes one come at once that has found the rest of its fleet away", () => {
     const clock = new FakeClock();
     const fleet = fleetOf(1_000, clock);
@@ -71,6 +72,8 @@ describe("a wake", () => {
     expect(comes(fleet, clock)[999]).toEqual({ after: 0, isInTurn: true });
   });
 
+  // Shows C12.
+  // Rules out D17.
   test("is over when the job is taken: workers before their turn do not come", async () => {
     const clock = new FakeClock();
     const fleet = fleetOf(10, clock);

@@ -4,6 +4,7 @@ import { manual, startLoop } from "./fakes.test.js";
 import { FIRST_SPREAD_MS, LOOK_AGAIN_MS } from "./limits.js";
 
 describe("claiming", () => {
+  // Shows LF-10, SG-07, SG-12.
   test("a job is claimed, run and recorded, and the next comes with the same call", async () => {
     const { clock, deployment, callsOf } = startLoop(async ({ payload }) => ({
       doubled: payload * 2,
@@ -21,6 +22,7 @@ describe("claiming", () => {
     ]);
   });
 
+  // Shows LF-37, CR-08, SG-11.
   test("never more handlers than `concurrency` run, and no more is claimed than there is room for", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
@@ -52,6 +54,7 @@ describe("claiming", () => {
     expect(deployment.calls.filter(({ n }) => n !== undefined).map(({ n }) => n)).toEqual([1, 2]);
   });
 
+  // Shows LF-06, C10, C11.
   test("without work nothing is claimed after two scans: the subscription wakes it", async () => {
     const { clock, callsOf } = startLoop(async () => null);
     await clock.advance(60_000);
@@ -59,6 +62,8 @@ describe("claiming", () => {
     expect(times).toEqual([FIRST_SPREAD_MS / 2, LOOK_AGAIN_MS * 1.5]);
   });
 
+  // Shows WP-31.
+  // Rules out D17.
   test("claims that come back empty are made ever more seldom while there is said to be work", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => null);
     await clock.advance(1_000);
@@ -74,6 +79,8 @@ describe("claiming", () => {
     expect(waits.slice(8).every((wait) => wait === 5_005)).toBe(true);
   });
 
+  // Shows LF-06, C10, C12.
+  // Rules out D17.
   test("a wake-up after empty claims makes it scan at once", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => null);
     await clock.advance(10_000);
@@ -86,6 +93,7 @@ describe("claiming", () => {
 });
 
 describe("a job that comes again while its handler still runs", () => {
+  // Shows SG-45, C31.
   test("is not begun in parallel: it waits for a second, and goes back", async () => {
     const { begun, handler } = manual();
     const { clock, deployment } = startLoop(handler, { leaseMs: 1_000, concurrency: 2 });
@@ -134,6 +142,8 @@ describe("a handler that got its signal to stop and returns", () => {
 });
 
 describe("answers that do not come", () => {
+  // Shows LF-11.
+  // Rules out D11, P22.
   test("a claim without an answer is repeated under its number, and its jobs are run once", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler);
@@ -188,6 +198,8 @@ describe("answers that do not come", () => {
 });
 
 describe("outcomes that are refused", () => {
+  // Shows D17.
+  // Rules out D10.
   test("a rejected batch is taken apart: the one that cannot be recorded holds up no other", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });
@@ -212,6 +224,7 @@ describe("outcomes that are refused", () => {
     expect(deployment.outcomeOf(bad!)).toMatchObject({ result: "done" });
   });
 
+  // Rules out D10.
   test("an outcome refused twice alone goes without its callback, so that it stands independently of the app", async () => {
     const { clock, deployment, callsOf } = startLoop(async () => "done");
     const id = deployment.enqueue();
@@ -236,6 +249,7 @@ describe("outcomes that are refused", () => {
     expect(callsOf("complete").some((call) => call.deferred === true)).toBe(false);
   });
 
+  // Rules out D10.
   test("an outcome that no completion records is handed over, and its lease kept until it is recorded", async () => {
     const { clock, deployment, callsOf, kinds } = startLoop(async () => "done");
     deployment.refuses = () => true;

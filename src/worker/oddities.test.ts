@@ -160,6 +160,7 @@ describe("a report on the way", () => {
     expect(() => other.continueWith("tiles", 1, large)).toThrow(/4194304/);
   });
 
+  // Rules out D24.
   test("a chatty handler holds up no other's outcome", async () => {
     const { clock, deployment, begun, job } = await running();
     const other = deployment.enqueue();

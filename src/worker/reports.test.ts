@@ -13,6 +13,7 @@ async function oneRunning(options: Parameters<typeof startLoop>[1] = {}) {
 }
 
 describe("output", () => {
+  // Shows LF-27, D8.
   test("is sent when a clause ends, a line gets long, or a second has passed, and not before", async () => {
     const { clock, output, write, deployment } = await oneRunning();
     write("one two");
@@ -43,6 +44,7 @@ describe("output", () => {
     expect(at.slice(1).every((time, i) => time - at[i]! >= 250)).toBe(true);
   });
 
+  // Shows LF-28.
   test("has no lost tail: the rest goes before the outcome does", async () => {
     const { clock, deployment, output, write, job, id } = await oneRunning();
     write("the end without a mark");
@@ -110,6 +112,7 @@ describe("output", () => {
     expect(() => write("y")).toThrow(/16777216/);
   });
 
+  // Shows LF-27.
   test("may be tuned: a worker without readers sends seldom", async () => {
     const output = { flushOn: /\n\n/g, flushChars: 1_000, flushMs: 10_000 };
     const { clock, callsOf, write } = await oneRunning({ output });
@@ -268,6 +271,7 @@ test("jobs to continue with go with the result, and with nothing else", async ()
   expect(deployment.continued.has(next)).toBe(false);
 });
 
+// Shows SG-06.
 test("a worker's budget is the part that running jobs leave over, and with none left it does not ask", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 4, maxCost: 10 });

@@ -119,6 +119,7 @@ describe("a worker that is steered while it runs", () => {
     expect(begun).toHaveLength(4);
   });
 
+  // Shows F20.
   test("claims nothing while it is quiet, keeps the leases of its jobs, and claims at once when it resumes", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, loop, callsOf } = startLoop(handler, { leaseMs: 3_000 });

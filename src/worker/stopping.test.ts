@@ -16,6 +16,8 @@ async function oneRunning(options: Parameters<typeof startLoop>[1] = { leaseMs: 
 }
 
 describe("a canceled job that runs", () => {
+  // Shows SG-37, F12.
+  // Rules out D29.
   test("gets its signal at once through the subscription, long before a beat would say so", async () => {
     const { clock, deployment, job, kinds, callsOf, id } = await oneRunning();
     deployment.cancel(id);
@@ -26,6 +28,7 @@ describe("a canceled job that runs", () => {
     expect(callsOf("heartbeat")).toEqual([]);
   });
 
+  // Shows SG-37, WP-10, F13.
   test("ends as canceled when its handler throws any error", async () => {
     const { clock, deployment, job, id } = await oneRunning();
     deployment.cancel(id);
@@ -111,6 +114,7 @@ describe("a job that runs longer than its timeoutMs", () => {
     return { ...started, id, job: begun[0]! };
   };
 
+  // Shows DE-17, SG-37, SG-43.
   test("gets its signal when its time is over since the claim was sent, and counts as failed, to be tried again", async () => {
     const { clock, deployment, id, job, callsOf } = await withTimeout();
     expect(job.signal.aborted).toBe(false);
@@ -159,6 +163,7 @@ describe("an error of a handler", () => {
     if (thrown.name === "Error") expect(deployment.outcomeOf(id)).toEqual({ ...outcome, trace });
   });
 
+  // Shows SG-38, E9.
   test("snooze gives the job back until later", async () => {
     const { clock, deployment } = startLoop(({ snooze }) => snooze(60_000));
     const id = deployment.enqueue();
@@ -230,6 +235,7 @@ test("word of a cancellation that comes before its job does is not lost: it is s
 });
 
 describe("a worker that stops", () => {
+  // Rules out D17.
   test("says that its session is over, after all of its calls, even one that it gave up", async () => {
     const { clock, deployment, loop, callsOf, end } = startLoop(async () => null);
     await clock.advance(1_000);

@@ -1,4 +1,5 @@
 /** The worker as a program uses it: its options, its types, and its start and end without a deployment. */
+import { hostname } from "node:os";
 import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
@@ -191,10 +192,12 @@ describe("options", () => {
     expect(() => new Worker({ ...options, handlers: {} })).toThrow(/nothing to serve/);
   });
 
+  // Shows CR-13, SG-20.
   test("a worker without a name is called after its host and process", () => {
-    expect(new Worker(options).name).toContain(String(process.pid));
+    expect(new Worker(options).name).toContain(`${hostname()}:${process.pid}`);
   });
 
+  // Shows CR-13.
   test("workers of one process without names have different ones: a retry goes to another name", () => {
     const names = [1, 2, 3].map(() => new Worker(options).name);
     expect(new Set(names).size).toBe(3);

@@ -45,6 +45,7 @@ test("a lost lane is one of the attempts of an action that is retried", async ()
   expect(rules).toMatchObject({ retry: { maxAttempts: 4, initialBackoffMs: 250 }, maxResets: 3 });
 });
 
+// Shows WP-38.
 test("a mutation or query that lost its lane has left no trace, and is begun again; one that throws is not", async () => {
   for (const type of ["mutation", "query"] as const) {
     const { rules } = await make(type, retried(4));

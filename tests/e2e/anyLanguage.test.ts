@@ -15,6 +15,7 @@ const NAIVE = "clients/conformance/naiveWorker.js";
 const broken = (checks: readonly Check[]) => checks.filter(({ isKept }) => !isKept);
 
 describe.skipIf(withoutPython())("the Python worker", () => {
+  // Shows C13.
   test("passes its own tests, with the standard library alone", () => {
     const unittest = ["-W", "error", "-m", "unittest", "discover", "-s", "tests", "-t", "."];
     const run = spawnSync("python3", unittest, {
@@ -25,6 +26,7 @@ describe.skipIf(withoutPython())("the Python worker", () => {
     expect(run.stderr).toMatch(/^Ran (3[5-9]|[4-9]\d) tests[\s\S]*^OK$/m);
   });
 
+  // Shows C13.
   test("keeps every rule of the protocol where replies are lost, calls refused and leases ended", async () => {
     const args = ["clients/python/conformance_worker.py"];
     const checks = await checkWorker({ command: "python3", args, env: pythonEnv, isQuiet: true });
@@ -61,6 +63,7 @@ describe("the conformance script", () => {
     });
     afterAll(() => app?.close());
 
+    // Shows C26.
     test("finds that each of a worker's calls is answered as the protocol says", async () => {
       const checks = await checkServer({
         url: app.url,

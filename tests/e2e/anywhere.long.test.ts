@@ -67,6 +67,7 @@ describe.skipIf(isSkipped)("one queue, served from everywhere", () => {
     return { kind, name, die };
   }
 
+  // Shows LF-01, LF-37, CR-18, C4.
   test(
     "2,000 jobs by two Node processes, two Python processes and two tabs have one effect each, while eight workers die",
     async () => {

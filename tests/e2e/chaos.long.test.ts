@@ -87,6 +87,7 @@ test(
   2 * MINUTE,
 );
 
+// Shows LF-11.
 test(
   "the network loses, repeats, delays and cuts",
   async () => {

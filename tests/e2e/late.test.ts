@@ -41,6 +41,7 @@ test("a stale lease is answered leaseLost and the rest of its batch stands", asy
   expect(await status(second)).toMatchObject({ result: { square: 4 }, worker: "slow" });
 });
 
+// Shows LF-22.
 test("a foreign lease is answered leaseLost: only its session can finish a job", async () => {
   const session = new Session(app.url, token, "session");
   const thief = new Session(app.url, token, "thief");

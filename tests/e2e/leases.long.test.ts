@@ -29,6 +29,7 @@ afterEach(async () => {
 });
 afterAll(() => app?.close());
 
+// Shows WP-11, F5.
 test("a worker killed with SIGKILL: its jobs go to another within the lease and a second, and none is lost", async () => {
   const victim = start("victim", 3);
   const ids = await app.client.mutation(
@@ -65,6 +66,7 @@ test("a worker killed with SIGKILL: its jobs go to another within the lease and 
   expect(jobs).toMatchObject(ids.map(() => ({ worker: "heir", attempt: 2, resets: 1 })));
 }, 60_000);
 
+// Shows DE-18.
 test("a worker that sleeps past its lease and then reports is answered leaseLost; the other's result stands", async () => {
   const sleeper = start("sleeper");
   const id = await app.client.mutation(...sums.enqueue("sums", { n: 9, workMs: 500 }));

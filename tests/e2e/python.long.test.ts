@@ -31,6 +31,7 @@ describe.skipIf(withoutPython())("a Python worker", () => {
   const startsOf = (worker: WorkerProcess) =>
     worker.lines.filter(({ started }) => started !== undefined);
 
+  // Shows C26.
   test("200 jobs by a Node and a Python worker, which is killed in the middle, take effect once each", async () => {
     const JOBS = 200;
     const node = begin("node", false);

@@ -40,6 +40,7 @@ function start(name: string, options: Options = {}) {
   return { worker, events, ended: worker.run() };
 }
 
+// Shows CR-14, CR-17.
 test("a worker that polls does jobs over HTTP alone, and ends by itself after so many", async () => {
   const ids = await Promise.all([1, 2, 3, 4, 5].map(enqueue));
   const { worker, ended } = start("poller", { poll: { everyMs: 250 }, stopAfter: { jobs: 3 } });
@@ -70,6 +71,7 @@ test("a worker takes only the jobs that it has chosen among those that it was sh
   await until(async () => (await statusOf(odd)) === "succeeded");
 }, 60_000);
 
+// Shows F20.
 test("a quiet worker claims nothing and is seen, and one that resumes with more room takes what waits", async () => {
   const { worker, events } = start("quiet");
   await until(() => worker.state === "waiting");

@@ -61,6 +61,7 @@ describe("a worker process", () => {
     );
   }
 
+  // Shows F19.
   test("SIGINT lets the job in hand end, and the process exits with 0 once it is recorded", async () => {
     const id = await working("interrupted", 1_000);
     worker.process.kill("SIGINT");

@@ -43,6 +43,7 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
   const haveEnded = async (count: number) =>
     await vi.waitUntil(async () => (await ended()) >= count, { timeout: 60_000, interval: 100 });
 
+  // Shows LF-38.
   test("is closed in the middle: another worker does its jobs, and each succeeds once", async () => {
     const ids = await Promise.all(Array.from({ length: JOBS }, (_, n) => enqueue(n)));
     const tab = await open();

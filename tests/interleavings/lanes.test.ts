@@ -35,6 +35,7 @@ const scheduled = (line: Line, path: string): ScheduledRow[] =>
   );
 const running = (line: Line) => statuses(line).filter((status) => status === "running").length;
 
+// Rules out D1.
 test("a job with a canceled wake is found by a call of watch, once it has waited for five seconds", async () => {
   const line = await newLine(2);
   await line.enqueue();
@@ -151,6 +152,7 @@ test("such a call takes nothing besides: a wake begins the jobs for its room, in
   });
 });
 
+// Rules out D1.
 test("a lane that guards and holds nothing is missed, too: no lane is relied on any more", async () => {
   const line = await newLine(4);
   await line.enqueue();

@@ -44,6 +44,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
   const settle = () => world.advance(20_000);
   const stateOf = async (id: string) => (await call("status", { ids: [id] })).one;
 
+  // Shows WP-23.
   test("onComplete gets an action's result with its context, once, and its status goes from pending over running to finished", async () => {
     const id = await call("enqueue", { mail: { to: "ann@a", ms: 3_000 } });
     expect(await stateOf(id)).toEqual({ state: "pending", previousAttempts: 0 });
@@ -68,6 +69,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     ]);
   });
 
+  // Shows WP-21, WP-24.
   test("an action that fails is tried again as the pool says, and is pending in between", async () => {
     const id = await call("enqueue", { mail: { to: "bob@a", fails: 2 } });
     await settle();
@@ -88,6 +90,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(result.error).not.toMatch(/not retried/);
   });
 
+  // Shows WP-22.
   test("one that says that no retry helps is not tried again", async () => {
     await call("enqueue", { mail: { to: "nobody" } });
     await settle();
@@ -107,6 +110,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     ]);
   });
 
+  // Shows WP-24.
   test("excluded ends have no callback, and all other ends have one", async () => {
     await call("enqueue", { mail: { to: "x@a" }, exclude: ["success"] });
     await call("enqueue", { mail: { to: "y@a", fails: 9 }, retry: false, exclude: ["success"] });
@@ -116,6 +120,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(await toldOf("y@a")).toMatchObject([{ result: { kind: "failed" } }]);
   });
 
+  // Shows WP-17, WP-38.
   test("mutations and queries are run, alone and in batches; a mutation that throws has written nothing", async () => {
     const before = (await told()).length;
     await call("enqueueOthers");
@@ -132,6 +137,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(ofContext(null)).toContainEqual({ kind: "success", returnValue: 0 });
   });
 
+  // Shows WP-17.
   test("a batch from an action: as many ids as arguments, each run once", async () => {
     const ids = await call("enqueueMany", { count: 12 });
     expect(new Set(ids).size).toBe(12);
@@ -154,6 +160,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     expect(await look("attempts of late@a")).toEqual([]);
   });
 
+  // Shows WP-10.
   test.each([
     { what: "succeeds", mail: {}, retry: true, kind: "success" },
     { what: "fails with attempts left", mail: { fails: 9 }, retry: true, kind: "canceled" },
@@ -185,6 +192,7 @@ describe.each(["theirs", "ours"])("%s", (pool) => {
     }
   });
 
+  // Shows WP-19.
   test("a time long past is now, and one beyond the scheduler's range waits", async () => {
     const at = world.clock.now();
     const past = await call("enqueueAt", { to: "past@a", runAt: 0 });
@@ -214,6 +222,7 @@ describe("together with other pools in one app", () => {
     await world.call(`together:${name}`, args);
   const lines = async (about: string) => await world.call("lines:about", { about });
 
+  // Shows WP-39.
   test("a workflow has a pool do something, and goes on when its onComplete says so", async () => {
     await call("begin", { what: "chair" });
     await world.advance(20_000);
@@ -239,6 +248,7 @@ describe("together with other pools in one app", () => {
     expect(log.join()).not.toContain("nobody");
   });
 
+  // Shows WP-17.
   test("a component's pool runs a function of the app by its handle", async () => {
     await call("sendOwn", { what: "table" });
     await world.advance(20_000);

@@ -8,6 +8,8 @@ import { bundleClaimed, compare, takeNaively } from "./claimers.js";
 
 const app = await bundleClaimed();
 
+// Shows LF-12, CR-03, C1.
+// Rules out D2, D12.
 test("50 concurrent claims of 50 jobs take no job twice, with fewer conflicts than a plain first() has", async () => {
   await compare(app, 1);
 });

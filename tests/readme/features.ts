@@ -84,6 +84,7 @@ test("a batch from an action is enqueued with options of each, and only a user w
   expect((await claim("reminders")).map(({ payload }) => payload.user)).toEqual(["ann"]);
 });
 
+// Shows WP-24, D14.
 test("a job's own onComplete runs with its context, and not for ends that it excludes", async () => {
   const { t, claim, complete } = await newApp();
   const notes = async () => await t.run(async (ctx) => await ctx.db.query("notes").collect());
@@ -99,6 +100,7 @@ test("a job's own onComplete runs with its context, and not for ends that it exc
   expect(await notes()).toMatchObject([{ text: "ann: succeeded after 500 ms" }]);
 });
 
+// Shows LF-30, DE-20, SG-09, E7.
 test("a failure is tried again after a wait, one that is final is not", async () => {
   const { t, claim, complete, settle } = await newApp();
   await t.mutation(anyApi.reminders!.remindLoudly!, { user: "ann", text: "a" });
@@ -126,6 +128,7 @@ test("a job goes to a worker that has its labels and room for its cost, with rel
   expect(jobs[0]!.related).toEqual({ photos: ["https://example.com/a.jpg"] });
 });
 
+// Shows LF-41.
 test("a query joins a job's status with its output", async () => {
   const { t, claim, report } = await newApp();
   const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
@@ -138,6 +141,7 @@ test("a query joins a job's status with its output", async () => {
   });
 });
 
+// Shows DE-08, DE-22, D11.
 test("a result may be a file: a storage id, which the page gets with the status", async () => {
   const { t, claim, complete } = await newApp();
   const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Sing!" });
@@ -148,6 +152,7 @@ test("a result may be a file: a storage id, which the page gets with the status"
   expect(await t.run(async (ctx) => await ctx.storage.getUrl(result.audio))).toMatch(/^https:/);
 });
 
+// Shows WP-39.
 test("a job's continuation is enqueued with its result", async () => {
   const { t, claim, complete } = await newApp();
   await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });
@@ -160,6 +165,7 @@ test("a job's continuation is enqueued with its result", async () => {
   expect((await claim("reminders")).map((one) => one.payload)).toEqual([payload]);
 });
 
+// Shows F17.
 test("cancel ends a waiting job, asks a running one to end, and says which of the two", async () => {
   const { t, claim, complete } = await newApp();
   const ask = async () => await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "?" });
@@ -177,6 +183,7 @@ test("cancel ends a waiting job, asks a running one to end, and says which of th
   expect(await status(t, running)).toMatchObject({ status: "pending" });
 });
 
+// Shows CR-01.
 test("an item of a ring comes back after its rest, least recently worked on first", async () => {
   const { t, claim, complete, settle } = await newApp();
   for (const url of ["a", "b"]) await t.mutation(anyApi.feeds!.follow!, { url });
@@ -236,6 +243,7 @@ test("many jobs are canceled, retried and deleted by their properties", async ()
   expect(await claim("answers", gpu)).toHaveLength(1);
 });
 
+// Shows LF-17, O2.
 test("tokens are managed by internal functions only, which no browser or worker can call", () => {
   const [exported] = Object.values(import.meta.glob<object>("./tokens.ts", { eager: true }));
   const functions = Object.entries(exported!);
@@ -243,6 +251,7 @@ test("tokens are managed by internal functions only, which no browser or worker 
   for (const [, one] of functions) expect(one).toHaveProperty("isInternal", true);
 });
 
+// Shows WP-17, C5.
 test("the write of a job that Convex runs by mutation is in the app's tables, once, and a job's own handler takes its place", async () => {
   const { t, settle } = await newApp();
   const asked = { from: "ann", to: "bob", cents: 5 };

@@ -167,6 +167,7 @@ test("the README's code type-checks against the packed tarball", () => {
   expect(check.stdout).toBe("");
 }, 60_000);
 
+// Shows WP-36, M6.
 test("the README's test passes, and its functions do as it says", () => {
   copyFileSync(
     path.join(root, "tests/readme/features.ts"),
@@ -213,6 +214,7 @@ test("the README's first job prints in a terminal the README's output", async ()
   }
 }, 60_000);
 
+// Shows C26.
 test("each call of the protocol's page is answered as the page says", async () => {
   const made = await convex(app, ["run", "tokens:create", '{"name": "any language"}'], backend);
   const { token } = JSON.parse(made) as { token: string };
@@ -222,6 +224,7 @@ test("each call of the protocol's page is answered as the page says", async () =
   await runExchanges(backend.url, exchanges, new Map([["cvy_…", token]]));
 }, 60_000);
 
+// Shows CR-17.
 describe("the README's workers, two workers in one process", () => {
   const client = () => new ConvexHttpClient(backend.url);
   let worker: ChildProcess;
@@ -239,6 +242,7 @@ describe("the README's workers, two workers in one process", () => {
     exited = new Promise((resolve) => worker.on("exit", resolve));
   });
 
+  // Shows LF-01, DE-03, SG-01.
   test("the first runs the README's job, and the app's row is written with its result", async () => {
     const url = photosUrl("/a.jpg");
     const id: unknown = await client().mutation(anyApi["photos"]!["add"]!, { url });
@@ -257,6 +261,7 @@ describe("the README's workers, two workers in one process", () => {
     ]);
   }, 60_000);
 
+  // Shows E14.
   test("the second writes output and a log that stay, and goes on with a reminder", async () => {
     const args = { user: "ann", question: "Why?" };
     const id: unknown = await client().mutation(anyApi["answers"]!["ask"]!, args);

@@ -101,6 +101,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
     expect(Object.entries(kinds).filter(([, there]) => !there)).toEqual([]);
   });
 
+  // Shows WP-35, M3.
   test("are taken by the schema, and are unchanged", async () => {
     await upgrade(fixture);
     expect(now("jobs")).not.toEqual([]);
@@ -195,6 +196,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       }
     });
 
+    // Shows WP-35, M3.
     test("scheduled functions run: no call fails, and none is left", () => {
       const scheduled = now("_scheduled_functions");
       const due = pendingCalls(fixture).filter(({ scheduledTime }) => scheduledTime < world.now());

@@ -80,6 +80,7 @@ describe.each(["odd", "inlined"] as const)("in the queue %s", (queue) => {
     expect(jobs.talks).toMatchObject({ status: "succeeded" });
   });
 
+  // Shows WP-22.
   test.each([
     ["returns too much", /./],
     ["returns a cycle", /./],
@@ -140,6 +141,7 @@ test.each(["odd", "inlined", "ledger"] as const)(
 );
 
 describe("jobs that are canceled while they run", () => {
+  // Rules out D29.
   test("a handler in its own function asks, and ends; its job is canceled", async () => {
     const { world } = app;
     const [id] = await world.run(
@@ -151,6 +153,7 @@ describe("jobs that are canceled while they run", () => {
     expect(await look("odd", [id!])).toMatchObject([{ status: "canceled" }]);
   });
 
+  // Rules out D29.
   test.for(["odd", "inlined"])(
     "in %s, a handler that asks nothing hears of it by its signal within a second",
     async (queue) => {
@@ -188,6 +191,7 @@ describe("handlers of another kind than declared", () => {
     expect(events).toContainEqual(expect.objectContaining({ kind: "handlerMismatch" }));
   });
 
+  // Rules out D13, P23.
   test("a function that is not there was never begun: its job waits for the deploy that brings it", () => {
     // It is begun again and again, and the moment may be one of these.
     expect(jobs[1]).toMatchObject({
@@ -213,11 +217,13 @@ describe("handlers of another kind than declared", () => {
     expect(jobs[2]).toMatchObject({ status: "failed", error: expect.stringMatching(/job: true/) });
   });
 
+  // Shows WP-17.
   test("in a queue with an inline handler, a job with its own runs in that", () => {
     expect(jobs[3]).toMatchObject({ status: "succeeded", result: null });
   });
 });
 
+// Rules out D13.
 test("a handler that calls a missing function has begun, and failed: it is not retried", async () => {
   const what = "calls what is not there";
   const played = await play("odd", [what]);
@@ -248,6 +254,7 @@ describe("mutations", () => {
     booked = await app.world.run(client.query(api.odd.booked, {}));
   });
 
+  // Shows SG-10, D2, D16.
   test("have their effects if and only if their job has succeeded, once", () => {
     const succeeded = BOOKED.filter((what) => jobs[what].status === "succeeded");
     expect([...booked].sort()).toEqual([...succeeded].sort());
@@ -256,6 +263,8 @@ describe("mutations", () => {
     );
   });
 
+  // Shows SG-10.
+  // Rules out D33.
   test.each([
     ["returns depth", /./],
     ["is refused what it returns", /./],

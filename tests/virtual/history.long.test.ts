@@ -8,6 +8,8 @@ const READ_MORE = 4;
 /** Rows that earlier calls have just deleted. */
 const PASSED_MORE = 6;
 
+// Shows SG-47, WP-04, WP-15, B2.
+// Rules out P16.
 test("a claim passes by no finished and no future job, however many there are", async () => {
   const size = 1_000;
   const { before, after } = await claimsOverHistory({ finished: size, future: size });

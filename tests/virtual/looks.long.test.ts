@@ -125,6 +125,7 @@ describe("an open query while a queue does a hundred jobs per second", () => {
     return app.world.stats.snapshot().functions["races:list"]!.billed;
   }
 
+  // Shows K14.
   test("is recomputed with every change as a plain subscription, and once per second as a calm one", async () => {
     const { api } = await import("../support/app/convex/_generated/api.js");
     for (let n = 0; n < 6; n += 1) {

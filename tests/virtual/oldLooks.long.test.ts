@@ -27,6 +27,7 @@ async function statuses(query: string, ids: string[]): Promise<string[]> {
   return jobs.map(({ status }) => status);
 }
 
+// Rules out P6.
 test.each([2, 40])(
   "%s jobs of one mutation are all done, though their wake and its lane see one of them only",
   async (count) => {
@@ -38,6 +39,7 @@ test.each([2, 40])(
   },
 );
 
+// Rules out P6.
 test("also where a later snapshot is as old as they are, and shows only the one that has been taken since", async () => {
   let cameAt = -Infinity;
   const snapshotLagMs = () => {
@@ -63,6 +65,7 @@ test("also where a later snapshot is as old as they are, and shows only the one 
   expect([first, others]).toEqual(["running", others.map(() => "succeeded")]);
 });
 
+// Rules out P6.
 test("so are jobs that were left to workers first, after a slow mutation", async () => {
   app = await startVirtualApp({ seed: 1, costs: SLOW });
   const ids = await enqueue(MIXED, 3);

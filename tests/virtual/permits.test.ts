@@ -18,6 +18,7 @@ interface Job {
   resets: number;
 }
 
+// Rules out D13, P23.
 test("handlers for which there is no place are put off without a failure, and run when there is one", async () => {
   const { world } = await startVirtualApp({ seed: 1, class: "s16" });
   try {

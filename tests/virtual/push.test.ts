@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { play } from "./pushFaults.js";
 
+// Shows WP-11.
 test("while the backend is restarted and scheduled functions are canceled, every job ends, nothing runs too often, and in the end all sleeps", async () => {
   const { restarts, canceled, most } = await play(3, { restarts: true, cancels: true });
   expect(restarts + canceled.length).toBeGreaterThan(2);

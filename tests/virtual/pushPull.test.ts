@@ -59,6 +59,7 @@ async function look(ids: string[]): Promise<Done[]> {
 const wakes = (): number =>
   app.world.stats.snapshot().functions["conveyor/push/wake:wake"]?.calls ?? 0;
 
+// Shows C6.
 test("while no worker is there Convex begins at once, with as many wakes as in a queue that leaves nothing", async () => {
   const { world } = app;
   world.stats.reset();
@@ -75,6 +76,7 @@ test("while no worker is there Convex begins at once, with as many wakes as in a
   await world.run(worker.claim(1));
 });
 
+// Shows C6.
 test("jobs that workers take in time are theirs: Convex runs none of them", async () => {
   const { world } = app;
   const ids = await enqueue(4);
@@ -93,6 +95,7 @@ test("jobs that workers take in time are theirs: Convex runs none of them", asyn
   );
 });
 
+// Shows C6.
 test("jobs that no worker has taken after that long are Convex's, and not before", async () => {
   const { world } = app;
   const ids = await enqueue(4);
@@ -105,6 +108,7 @@ test("jobs that no worker has taken after that long are Convex's, and not before
   }
 });
 
+// Shows C6.
 test("and back: workers that come back find young jobs", async () => {
   const { world } = app;
   const [id] = await enqueue(1);

@@ -36,6 +36,7 @@ class ProcessCounter extends MemoryStore {
   }
 }
 
+// Rules out D4.
 test("seven busy queues on the smallest class leave the app its scheduled functions, and each is served", async () => {
   const store = new ProcessCounter();
   const { world } = await startVirtualApp({ seed: 1, class: "s16", store });

@@ -51,6 +51,7 @@ async function endTied(tied: Tied, queue: typeof QUEUE, before: number): Promise
 }
 
 describe("jobs that have ended in one commit", () => {
+  // Rules out D6c.
   test("are all counted, where one run of the roll-up ends among them", async () => {
     const tied = await startTied(QUEUE);
     const before = ROLL_UP_JOBS - TIE / 2;
@@ -65,6 +66,7 @@ describe("jobs that have ended in one commit", () => {
     await tied.world.close();
   });
 
+  // Rules out D6c.
   test("are all deleted, where one run of the purge ends among them", async () => {
     const retention = { succeededMs: 0, failedMs: 0, canceledMs: 60_000, timedOutMs: 0 };
     const queue = { ...QUEUE, config: { ...QUEUE.config, retention } };
@@ -85,6 +87,7 @@ describe("jobs that have ended in one commit", () => {
   });
 });
 
+// Rules out D6c.
 test("jobs that became claimable in one commit are all found by a cancel of many, a few at a time", async () => {
   const tied = await startTied(QUEUE);
   await endTied(tied, QUEUE, 0);

@@ -6,6 +6,8 @@ import { startVirtualApp } from "../support/virtualApp.js";
 const JOBS = 256;
 const HOUR_MS = 60 * 60_000;
 
+// Shows WP-15.
+// Rules out P20.
 test("a purge never walks over deleted rows again, and an idle queue costs no call once it is empty", async () => {
   const { world, token } = await startVirtualApp({ seed: 1, jitter: 0 });
   try {

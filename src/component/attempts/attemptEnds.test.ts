@@ -22,6 +22,7 @@ const attempts = async (world: World, id: string) =>
   (await world.t.query(api.lib.attempts, { id }))!;
 
 describe("a failed attempt", () => {
+  // Shows LF-30, DE-19, SG-09, SG-28, WP-21, E1, E2, E6.
   test("is followed by another after a random part of a wait that doubles, up to the last", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0.5);
     const world = await newWorld({ retry });
@@ -31,6 +32,8 @@ describe("a failed attempt", () => {
       dueAt: T0 + 500,
       lastError: "no such key",
     });
+    // It holds no lease while it waits.
+    expect((await worker.session()).leases).toEqual([]);
     await world.advance(750);
     for (const [attempt, waitMs] of [
       [2, 1_000],
@@ -48,6 +51,7 @@ describe("a failed attempt", () => {
     expect(await worker.claim()).toEqual([]);
   });
 
+  // Shows E3.
   test("is followed by another after the same wait each time, where the base is 1 and there is no jitter", async () => {
     const world = await newWorld({ retry: { ...retry, base: 1, jitter: "none" } });
     const { id, worker } = await ended(world, failed);
@@ -76,6 +80,7 @@ describe("a failed attempt", () => {
     expect(await traced.world.all("payloads")).toEqual([]);
   });
 
+  // Shows DE-20, SG-09, SG-27, WP-22, E7.
   test("is followed by none without a retry rule, or when its worker reports retries as hopeless", async () => {
     const plain = await newWorld();
     expect(await plain.status((await ended(plain, failed)).id)).toMatchObject({ status: "failed" });
@@ -84,12 +89,14 @@ describe("a failed attempt", () => {
     expect(await world.status(id)).toMatchObject({ status: "failed", failures: 1 });
   });
 
+  // Shows E3, E8.
   test("is followed by another when its worker says, in place of the backoff", async () => {
     const world = await newWorld({ retry });
     const { id } = await ended(world, { ...failed, retryAfterMs: 30_000 });
     expect(await world.status(id)).toMatchObject({ status: "scheduled", dueAt: T0 + 30_000 });
   });
 
+  // Shows F13.
   test("of a canceled job is followed by none, although its queue retries", async () => {
     const world = await newWorld({ retry });
     const id = await world.enqueue();
@@ -100,6 +107,7 @@ describe("a failed attempt", () => {
     expect(await world.status(id)).toMatchObject({ status: "canceled", reason: "Not wanted." });
   });
 
+  // Shows DE-21, E18.
   test("is in the deployment's log as well: a warning while attempts are left, an error at last", async () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const error = vi.spyOn(console, "error").mockReturnValue();
@@ -114,6 +122,7 @@ describe("a failed attempt", () => {
   });
 });
 
+// Shows LF-03, SG-38, E9.
 test("a snoozed job is due later, and has used no attempt and no failure", async () => {
   const world = await newWorld({ retry });
   const { id } = await ended(world, { kind: "snoozed", runAfter: 60_000 });
@@ -126,6 +135,7 @@ test("a snoozed job is due later, and has used no attempt and no failure", async
 });
 
 describe("an attempt that runs longer than its timeoutMs", () => {
+  // Shows DE-12.
   test("ends although its worker beats, counts as failed, and its worker keeps its other jobs", async () => {
     const world = await newWorld({ retry: { ...retry, initialBackoffMs: 0 } });
     const [slow, other] = [
@@ -168,6 +178,7 @@ describe("an attempt with a lost worker", () => {
     expect(await world.status(id)).toMatchObject({ status: "pending", resets: 1 });
   });
 
+  // Shows SG-41, F10.
   test("is listed with its worker and its times, and a job that loses every worker ends with a message that says so", async () => {
     const world = await newWorld({ maxResets: 1 });
     const id = await world.enqueue();

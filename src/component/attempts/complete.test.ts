@@ -13,6 +13,19 @@ import {
 } from "../setup.test.js";
 
 describe("each lease has an answer of its own", () => {
+  // Shows WP-30, C8.
+  test("64 outcomes go in one call, each with its answer", async () => {
+    const world = await newWorld();
+    await world.enqueueBatch(Array.from({ length: 64 }, (_, n) => n));
+    const worker = world.worker("a");
+    const jobs = await worker.claim(64);
+    expect(jobs).toHaveLength(64);
+    const { words } = await worker.complete(jobs.map((job) => succeeded(job)));
+    expect(words).toEqual(jobs.map(() => "ok"));
+    expect((await worker.session()).leases).toEqual([]);
+  });
+
+  // Shows SG-39.
   test("a stale lease is an answer, and the rest of the batch stands", async () => {
     const world = await newWorld({ maxResets: 3 });
     const [slow, quick] = await world.enqueueBatch(["slow", "quick"]);
@@ -32,6 +45,7 @@ describe("each lease has an answer of its own", () => {
     expect(await world.status(slow!)).toMatchObject({ status: "succeeded", result: "theirs" });
   });
 
+  // Rules out D11.
   test("an outcome reported again with a later call is recorded already, and changes nothing", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -53,6 +67,7 @@ describe("each lease has an answer of its own", () => {
     expect(await world.status(job!.id)).toMatchObject({ status: "succeeded" });
   });
 
+  // Shows LF-22, SG-39.
   test("another session's lease is lost to the caller, even with the right attempt", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -71,6 +86,7 @@ describe("each lease has an answer of its own", () => {
     expect((await world.worker("b").complete([succeeded(job!)])).words).toEqual(["leaseLost"]);
   });
 
+  // Shows DE-18.
   test("a job that timed out is lost, not recorded: the worker's word never arrived", async () => {
     const world = await newWorld({ maxResets: 0 });
     await world.enqueue();
@@ -109,6 +125,8 @@ describe("each lease has an answer of its own", () => {
 });
 
 describe("the fencing token", () => {
+  // Shows WP-26.
+  // Rules out D21, D22.
   test("is never set back: a worker of before the retry cannot report for the attempt of after", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -122,6 +140,7 @@ describe("the fencing token", () => {
     expect(await world.status(id)).toMatchObject({ status: "running", failures: 0 });
   });
 
+  // Rules out D22, P11.
   test("also fences a session that released the job and claimed it again", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -135,6 +154,7 @@ describe("the fencing token", () => {
 });
 
 describe("a call that is repeated, since its reply was lost", () => {
+  // Rules out D11.
   test("answers as the first did, and claims no more", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -151,6 +171,8 @@ describe("a call that is repeated, since its reply was lost", () => {
 });
 
 describe("complete and claim in one", () => {
+  // Shows LF-25, SG-02, SG-12, WP-13, C9, C14.
+  // Rules out P18.
   test("records, and hands out the next jobs, in one call", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
@@ -265,6 +287,7 @@ test("asked to put callbacks off, a call owes each, and runs none", async () => 
 });
 
 describe("results and errors", () => {
+  // Shows D10.
   test.each([undefined, null, 0, "", false, [], { a: [1, { b: 2n }] }])(
     "%s is kept as it is, nothing as null",
     async (result) => {
@@ -278,6 +301,7 @@ describe("results and errors", () => {
     },
   );
 
+  // Shows DE-08.
   test("up to 512 bytes a result lies in the job's row, over that in a row of its own", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
@@ -288,6 +312,7 @@ describe("results and errors", () => {
     expect(await world.status(large!.id)).toMatchObject({ result: "x".repeat(600) });
   });
 
+  // Rules out D10.
   test("a result too large to store fails its job, which says so, and no other of the batch", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
@@ -328,6 +353,7 @@ describe("results and errors", () => {
 });
 
 describe("bad input", () => {
+  // Shows WP-30, C8.
   test("no outcome, and more than 64, are refused", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

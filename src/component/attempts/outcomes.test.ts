@@ -166,6 +166,7 @@ describe("a job of a circular queue", () => {
       rounds: 1,
       result: { inline: 7 },
     });
+    expect(await world.status(id)).toMatchObject({ rounds: 1, lastWorkedAt: Date.now() });
     expect(await world.all("told")).toMatchObject([{ id, status: "succeeded", attempt: 1 }]);
     expect((await worker.claim())[0]).toMatchObject({ id, attempt: 2 });
   });

@@ -33,6 +33,7 @@ async function running(config: Parameters<typeof newWorld>[0] = {}) {
 }
 
 describe("log entries", () => {
+  // Shows SG-19, D9.
   test("stand in the worker's order, are changed in place, and stay when the job has ended", async () => {
     const { world, id, worker, job } = await running();
     await worker.report({
@@ -50,6 +51,7 @@ describe("log entries", () => {
     ]);
   });
 
+  // Shows SG-19.
   test("of a call that is repeated stand there once, and one that comes late changes nothing", async () => {
     const { world, id, worker } = await running();
     const first = { revision: 0 };
@@ -131,6 +133,7 @@ describe("log entries", () => {
 });
 
 describe("output", () => {
+  // Shows LF-23, LF-26, SG-02, D7.
   test("is read from the beginning by a late reader, and stays when the job has ended", async () => {
     const { world, id, worker, job } = await running();
     await worker.report({ output: [part(id, 0, "Hello, "), part(id, 1, "world")] });
@@ -284,6 +287,7 @@ describe("a report", () => {
     expect((await readLogs(world, id)).entries).toHaveLength(1);
   });
 
+  // Rules out D30, P21.
   test("writes neither the job's row nor its session's: a transaction that moves the job does not conflict with it", async () => {
     const { world, id, worker } = await running();
     const before = [await world.job(id), await worker.session()];

@@ -43,6 +43,7 @@ describe("the shards that a stand guards", () => {
 });
 
 describe("whether a claim takes from guarded shards", () => {
+  // Shows C21.
   test("the idle compete with the idle only: a single one among the busy always does", () => {
     chance(0.99);
     const live = [session("me"), ...fleet(10, { state: "active" })];

@@ -107,6 +107,7 @@ async function lose(world: World, name: string): Promise<void> {
   await world.sweep();
 }
 
+// Shows CR-01, CR-02, C28, G10.
 describe("a circular queue gives out unworked jobs first, then the least recently worked on", () => {
   test(
     "with several workers, successes, failures, releases, losses and pauses",

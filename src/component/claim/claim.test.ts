@@ -14,6 +14,7 @@ async function claimAll(worker: Worker): Promise<ClaimedJob[]> {
 }
 
 describe("a claim takes", () => {
+  // Shows SG-02, G1.
   test("jobs in commit order, with their payloads, and no more than asked for", async () => {
     const world = await newWorld();
     for (const payload of ["a", "b", "c"]) await world.enqueue(payload);
@@ -21,6 +22,7 @@ describe("a claim takes", () => {
     expect(jobs.map((job) => job.payload)).toEqual(["a", "b"]);
   });
 
+  // Shows C31.
   test("no job twice: a job of one worker is not given to another", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -36,6 +38,8 @@ describe("a claim takes", () => {
     expect(await world.worker("a").claim(64)).toHaveLength(16);
   });
 
+  // Shows LF-09, C12, C21.
+  // Rules out D12.
   test("from another worker's shards only jobs that have waited, so that the owner has no conflicts", async () => {
     const world = await newWorld({ shards: 2 });
     const [a, b] = [world.worker("a"), world.worker("b")];
@@ -62,6 +66,7 @@ describe("a claim takes", () => {
     expect(stolen.length).toBeLessThanOrEqual(Math.max(1, rest / 4));
   });
 
+  // Shows WP-30, C7.
   test("at most 64 leases a session, however often it asks", async () => {
     const world = await newWorld();
     await world.enqueueBatch(Array.from({ length: 100 }, (_, i) => i));
@@ -71,6 +76,7 @@ describe("a claim takes", () => {
     expect(await worker.claim(60)).toEqual([]);
   });
 
+  // Rules out D27.
   test("at most 4 MiB of payloads, but always one job, or a large one would never run", async () => {
     const world = await newWorld();
     const large = "x".repeat(1_000_000);
@@ -110,6 +116,8 @@ describe("a claim takes", () => {
 });
 
 describe("a call that is repeated, since its reply was lost", () => {
+  // Shows SG-45.
+  // Rules out D11.
   test("returns the jobs of the first, and claims no more", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3, 4]);
@@ -148,6 +156,8 @@ describe("a call that is repeated, since its reply was lost", () => {
 });
 
 describe("the private cursor", () => {
+  // Shows WP-06, G2.
+  // Rules out D6c, P4.
   test("passes no row of a tie that was seen and not taken: a batch is drained one by one", async () => {
     const world = await newWorld();
     await world.enqueueBatch([0, 1, 2, 3, 4]);
@@ -157,6 +167,8 @@ describe("the private cursor", () => {
     expect(drained).toEqual([0, 1, 2, 3, 4]);
   });
 
+  // Shows WP-05.
+  // Rules out D6d.
   test("finds jobs enqueued after it reached the end, and in the same millisecond", async () => {
     const world = await newWorld();
     const worker = world.worker("a");
@@ -188,6 +200,7 @@ describe("the private cursor", () => {
     expect(first.length + rest.length).toBe(20);
   });
 
+  // Rules out D6e.
   test("is forgotten when the queue's epoch changes, as after an import of old rows", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

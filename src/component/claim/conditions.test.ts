@@ -5,6 +5,7 @@ import { failed, newWorld, refusal, released, type Worker } from "../setup.test.
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
 
 describe("labels", () => {
+  // Shows LF-42, SG-04, C16, C19.
   test("a job goes only to a worker that has all of its labels", async () => {
     const world = await newWorld();
     await world.enqueue("both", { labels: ["gpu", "eu"] });
@@ -15,6 +16,8 @@ describe("labels", () => {
     expect(payloads(await able.claim(5, { labels: ["ssd", "eu", "gpu"] }))).toEqual(["both"]);
   });
 
+  // Shows WP-04, M7.
+  // Rules out D6a.
   test("a job that no worker here may have holds up no cursor: the next claim does not read it", async () => {
     const world = await newWorld();
     await world.enqueue("theirs", { labels: ["gpu"] });
@@ -146,19 +149,35 @@ describe("a retry", () => {
     return [a, world];
   }
 
-  test("is left to a worker that has not failed it, for two seconds while there is one", async () => {
-    const [a, world] = await failedOnce();
+  /** Another worker that serves the queue and has been seen, and has claimed nothing yet. */
+  async function another(world: Awaited<ReturnType<typeof newWorld>>): Promise<Worker> {
     const b = world.worker("b");
     await b.heartbeat([]);
     await world.t.run(async (ctx) => {
       const session = (await ctx.db.query("sessions").collect()).find((one) => one.name !== "a")!;
       await ctx.db.patch("sessions", session._id, { name: "b", queues: ["tiles"] });
     });
+    return b;
+  }
+
+  // Shows LF-31, LF-32, C24.
+  test("is left to a worker that has not failed it, for two seconds while there is one", async () => {
+    const [a, world] = await failedOnce();
+    await another(world);
     expect(await a.claim()).toEqual([]);
     vi.advanceTimersByTime(2_001);
     expect(await a.claim()).toHaveLength(1);
   });
 
+  // Shows LF-31, C24.
+  test("goes to a worker that has not failed it, though the one that has asks first", async () => {
+    const [a, world] = await failedOnce();
+    const b = await another(world);
+    expect(await a.claim()).toEqual([]);
+    expect(await b.claim()).toMatchObject([{ payload: "job", attempt: 2 }]);
+  });
+
+  // Shows LF-32.
   test("is taken at once by the one that failed it where there is no other", async () => {
     const [a] = await failedOnce();
     expect(await a.claim()).toHaveLength(1);
@@ -166,6 +185,7 @@ describe("a retry", () => {
 });
 
 describe("a paused queue", () => {
+  // Shows WP-16, F18.
   test("gives out nothing, has no work and shows none, until it is resumed", async () => {
     const world = await newWorld();
     await world.enqueue("job");
@@ -184,6 +204,7 @@ describe("a paused queue", () => {
 });
 
 describe("peek", () => {
+  // Shows LF-07, C23.
   test("shows the first jobs that a worker could claim, in that order, and takes none", async () => {
     const world = await newWorld({ shards: 4 });
     await world.enqueue("low", { priority: -3 });

@@ -16,6 +16,7 @@ describe("groups", () => {
     return await world.enqueue("mine", { group: "a" });
   };
 
+  // Shows SG-04, C16.
   test("a worker gets jobs of its groups only, and one that names none gets all", async () => {
     const world = await newWorld();
     await fill(world, 3);
@@ -36,6 +37,7 @@ describe("groups", () => {
     expect(tries.length).toBeGreaterThan(1);
   });
 
+  // Rules out D6a.
   test("other groups find the jobs that these have passed: the cursor is dropped with its conditions", async () => {
     const world = await newWorld();
     await fill(world, 2);

@@ -121,7 +121,9 @@ async function publishCursors(world: World): Promise<void> {
   await world.sweep();
 }
 
+// Rules out P7.
 describe("a claim takes nothing while something of higher priority waits that it may take", () => {
+  // Shows SG-25, G4.
   test.each([1, 8])("with %i shards", { timeout: 20_000 }, async (shards) => {
     const steps = fc.array(arbStep, { minLength: 6, maxLength: 14, size: "max" });
     await fc.assert(

@@ -33,6 +33,7 @@ describe("status", () => {
     });
   });
 
+  // Shows DE-02.
   test("of a job that backs off says when it is due, and has the error", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -56,6 +57,7 @@ describe("status", () => {
 });
 
 describe("status of many", () => {
+  // Shows WP-28.
   test("comes in the order of the ids, with null for an id of another queue", async () => {
     const world = await newWorld();
     const [one, two] = await world.enqueueBatch([1, 2]);
@@ -68,6 +70,7 @@ describe("status of many", () => {
     expect(none).toEqual([null]);
   });
 
+  // Rules out D27.
   test("is of up to 100, and refuses results that together fit into no query", async () => {
     const world = await newWorld();
     const ids = Array.from({ length: 101 }, () => "x");
@@ -107,6 +110,7 @@ describe("attempts", () => {
     ]);
   });
 
+  // Shows LF-33, DE-21, CR-16, E13.
   test("that failed are listed once each, with their errors, whether or not they have rows", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

@@ -20,6 +20,7 @@ async function mixed(groups: string[] | null = ["a", "b"]) {
 }
 
 describe("a token for some groups", () => {
+  // Shows LF-08, C20.
   test("peeks at, is notified of, and claims jobs of these groups alone, though its worker names none", async () => {
     const { worker } = await mixed();
     expect(payloads(await worker.peek())).toEqual(["a", "b"]);
@@ -36,6 +37,7 @@ describe("a token for some groups", () => {
     expect(payloads(await worker.claim(9, { groups: ["b"] }))).toEqual(["b"]);
   });
 
+  // Shows LF-08, C20.
   test("refuses a group that is not its own, in every call that searches, and takes nothing", async () => {
     const { world, worker } = await mixed();
     const groups = { groups: ["a", "c"] };

@@ -67,6 +67,7 @@ describe.each([
   ["by the last sweep", () => Promise.resolve()],
   ["by a sweep that others follow for other queues", keepSweeping],
 ])("a job that is ended %s", (_, before) => {
+  // Rules out D31b.
   test("since its worker was lost once too often", async () => {
     const world = await newWorld({ maxResets: 0, retention: RETENTION });
     await before(world);
@@ -94,6 +95,7 @@ describe.each([
 });
 
 describe("a job that is ended without its worker", () => {
+  // Rules out D31b.
   test("by a worker of another queue, since the sweep is late", async () => {
     const world = await newWorld({ maxResets: 0, retention: RETENTION });
     const id = await world.enqueue();
@@ -145,6 +147,7 @@ describe("a job with a recorded outcome", () => {
     await checkCounted(world, COUNT);
   });
 
+  // Rules out D31b.
   test("by itself, long after its worker's last call", async () => {
     const world = await newWorld({ leaseMs: 10 * MINUTE, retention: RETENTION });
     await world.enqueue();

@@ -56,6 +56,7 @@ async function keepBusy(world: World, rounds: number): Promise<void> {
 }
 
 describe("the gauge of a quiet queue", () => {
+  // Shows SG-40.
   test("is current: a new job is in it at once", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
@@ -181,6 +182,7 @@ describe("health", () => {
     }
   }
 
+  // Shows DE-10, DE-11.
   test("is of the last five that ended, newest first, 5,000 ms and all well where none has", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -195,6 +197,7 @@ describe("health", () => {
     expect(await health(world, 1)).toMatchObject({ of: 1, successRate: 1 });
   });
 
+  // Shows DE-10.
   test("of a busy queue is taken from its row, and is that of the jobs that ended last", async () => {
     const world = await newWorld();
     await keepBusy(world, 2);

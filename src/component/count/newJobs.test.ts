@@ -7,6 +7,7 @@ import { newToldWorld, newWorld, refusal, succeeded, T0 } from "../setup.test.js
 const DAY = 24 * 60 * 60_000;
 
 describe("a job's row", () => {
+  // Shows DE-23, WP-20, A19.
   test("has every option of the call, labels and tags each once; a default takes no bytes", async () => {
     const world = await newWorld();
     const full = await world.enqueue(1, {
@@ -30,6 +31,7 @@ describe("a job's row", () => {
     }
   });
 
+  // Shows WP-23, D13.
   test("a context is kept as payloads are: in the row, or apart if it is large", async () => {
     const world = await newToldWorld();
     const small = await world.enqueue(1, { context: { viewer: "ann" } });
@@ -38,6 +40,7 @@ describe("a job's row", () => {
     expect((await world.job(large)).context).toHaveProperty("row");
   });
 
+  // Rules out D19.
   test("rules that mean the same are one row, however they are written", async () => {
     const world = await newWorld();
     const retry = { ...RETRY_DEFAULT };
@@ -53,6 +56,7 @@ describe("a job's row", () => {
     expect(await world.all("jobRules")).toHaveLength(2);
   });
 
+  // Shows F6.
   test("a job's own lease reaches its worker", async () => {
     const world = await newWorld();
     await world.enqueue(1, { rules: { leaseMs: 5_000 } });
@@ -85,6 +89,7 @@ describe("when a job falls due", () => {
     expect(await world.job(at)).toMatchObject({ status: "pending" });
   });
 
+  // Rules out D34.
   test("a thousand jobs due at about the same time share their alarms", async () => {
     const world = await newWorld();
     const jobs = Array.from({ length: 1_000 }, (_, n) => ({
@@ -95,6 +100,7 @@ describe("when a job falls due", () => {
     expect((await world.all("timers")).length).toBeLessThanOrEqual(2);
   });
 
+  // Rules out D34, P28.
   test("a mutation that enqueues them one by one schedules one function, not one each", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
@@ -195,6 +201,7 @@ describe("many jobs of one kind", () => {
   });
 });
 
+// Shows WP-19, B5.
 describe("a wrong option is refused with its name, and nothing of the call is enqueued", () => {
   test.each<[string, JobOptions]>([
     ["priority", { priority: 11 }],

@@ -94,6 +94,8 @@ describe("the purge", () => {
     expect(await world.all("jobs")).toEqual([]);
   });
 
+  // Shows M2, M8.
+  // Rules out D31a.
   test("deletes more than one transaction can, each from where the last one stopped", async () => {
     const world = await newWorld(retention(20 * SECOND));
     await world.enqueueBatch(Array.from({ length: 150 }, (_, n) => n));
@@ -198,6 +200,7 @@ describe("the purge", () => {
     expect((await world.all("jobs")).map((job) => job._id)).toEqual([kept]);
   });
 
+  // Rules out P26.
   test("called by an older generation does nothing", async () => {
     const world = await newWorld(retention(HOUR));
     await end(world, [await world.enqueue()]);
@@ -214,6 +217,7 @@ describe("the purge", () => {
 });
 
 describe("other rows after their time", () => {
+  // Rules out D31a.
   test("keys are forgotten when their window is over, and keep the purge armed until then", async () => {
     const world = await newWorld(retention(5 * SECOND));
     const [job] = await world.enqueueJobs([
@@ -227,6 +231,7 @@ describe("other rows after their time", () => {
     expect([await world.all("keys"), await purges(world)]).toEqual([[], []]);
   });
 
+  // Rules out D31a.
   test.each(["one", "many"])("so is the key of a deleted job (%s)", async (how) => {
     const world = await newWorld();
     const options = { key: { value: "k", windowMs: 30 * SECOND } };

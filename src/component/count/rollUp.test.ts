@@ -50,6 +50,7 @@ async function finishSome(world: World, count: number): Promise<void> {
 }
 
 describe("the roll-up", () => {
+  // Rules out D7a.
   test("counts every finished job once, as a naive count does, over minutes and runs", async () => {
     const world = await newWorld();
     await startUpkeep(world);
@@ -64,6 +65,7 @@ describe("the roll-up", () => {
     expect(await counted(world)).toEqual(naive(await world.all("jobs")));
   });
 
+  // Shows M8.
   test("goes on where one run ends, through more jobs of one transaction than it counts", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
@@ -77,6 +79,7 @@ describe("the roll-up", () => {
     expect(others).toEqual([]);
   });
 
+  // Shows LF-04, DE-12.
   test("counts how long jobs waited and ran; one that was never begun did neither", async () => {
     const world = await newWorld();
     await startUpkeep(world);
@@ -124,6 +127,7 @@ describe("the roll-up", () => {
     expect(await counted(world)).toEqual(naive(await world.all("jobs")));
   });
 
+  // Rules out D31b.
   test("is made sure of by the janitor where something has finished, also by the sweep that goes", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -167,6 +171,7 @@ describe("the roll-up", () => {
     expect(await byQueue("timers")).toEqual(["c", "d"]);
   });
 
+  // Shows WP-03.
   test("called by an older generation does nothing: its jobs would be counted twice", async () => {
     const world = await newWorld();
     await finishSome(world, 3);

@@ -13,6 +13,7 @@ async function told(world: World): Promise<string[]> {
 }
 
 describe("in the transaction that finishes the job", () => {
+  // Shows WP-25.
   test("the app receives the outcome, with payload, result, attempt and worker", async () => {
     const world = await newToldWorld();
     const heard = vi.fn();
@@ -43,6 +44,7 @@ describe("in the transaction that finishes the job", () => {
     expect(await told(world)).toEqual(["failed", "canceled"]);
   });
 
+  // Rules out D8, P8.
   test("a job the callback enqueues can be claimed by the very call that ran it", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx, { payload }) => {
@@ -58,6 +60,7 @@ describe("in the transaction that finishes the job", () => {
     expect((await worker.claim()).map((next) => next.payload)).toEqual(["second"]);
   });
 
+  // Rules out D26.
   test("a callback may retry the very job: it is pending afterwards, and of no session", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx, { id, attempt }) => {
@@ -71,6 +74,7 @@ describe("in the transaction that finishes the job", () => {
     expect((await worker.claim())[0]).toMatchObject({ id, attempt: 2 });
   });
 
+  // Rules out D8.
   test("a callback may cancel a job that the same call would have claimed", async () => {
     const world = await newToldWorld();
     const [, second] = await world.enqueueBatch([1, 2]);
@@ -84,6 +88,7 @@ describe("in the transaction that finishes the job", () => {
     expect(await world.status(second!)).toMatchObject({ status: "canceled" });
   });
 
+  // Rules out D8, P9.
   test("a callback's changes of the very session are kept: its row is read again before it is written", async () => {
     const world = await newToldWorld();
     await world.enqueueBatch([1, 2]);
@@ -148,6 +153,7 @@ describe("in the transaction that finishes the job", () => {
 });
 
 describe("a callback that fails", () => {
+  // Shows WP-25, D15.
   test("leaves the outcome, none of its own writes, and every other job of the batch", async () => {
     const world = await newToldWorld();
     app.onComplete = (_ctx, { payload }) => {
@@ -165,6 +171,7 @@ describe("a callback that fails", () => {
     expect(debt?.error).toContain("no row for this tile");
   });
 
+  // Rules out D9.
   test("by returning a value that its validator refuses leaves none of its writes either", async () => {
     const world = await newToldWorld({}, "refused");
     await world.enqueue();
@@ -176,6 +183,7 @@ describe("a callback that fails", () => {
     expect(await owed(world)).toHaveLength(1);
   });
 
+  // Rules out D9.
   test("by needing more than its tenth of a transaction is delivered alone, with a whole one", async () => {
     const world = await newToldWorld();
     app.onComplete = async (ctx) => {
@@ -193,6 +201,8 @@ describe("a callback that fails", () => {
     expect(await owed(world)).toEqual([]);
   });
 
+  // Shows WP-23, D13.
+  // Rules out D9.
   test("is delivered again a second later, exactly once", async () => {
     const world = await newToldWorld();
     let broken = true;
@@ -211,6 +221,7 @@ describe("a callback that fails", () => {
     expect(await owed(world)).toEqual([]);
   });
 
+  // Shows D15.
   test("is tried ten times, each time later, and then left with its error for people to see", async () => {
     const world = await newToldWorld();
     const tries: number[] = [];
@@ -322,6 +333,7 @@ describe("a callback that fails", () => {
 });
 
 describe("the janitor", () => {
+  // Rules out D9.
   test("never runs a callback: the end of a job it gives up is delivered alone, and a poisonous one stops nothing", async () => {
     const world = await newToldWorld({ maxResets: 0 });
     app.onComplete = (_ctx, { payload }) => {

@@ -15,6 +15,8 @@ async function statuses(world: World): Promise<Record<string, number>> {
 }
 
 describe("a job that is due later", () => {
+  // Shows SG-16, SG-47, B1.
+  // Rules out P14.
   test("becomes claimable within 250 ms of its time and not before, from every width of segment", async () => {
     const world = await newWorld();
     for (const delay of [40, 1_234, 61_000, 3_700_000]) {
@@ -38,6 +40,7 @@ describe("a job that is due later", () => {
     expect(await world.status(id!)).toMatchObject({ status: "pending" });
   });
 
+  // Shows WP-01.
   test("shares its segment's alarm: many jobs, one scheduled function", async () => {
     const world = await newWorld();
     const at = Date.now() + 3 * HOUR;
@@ -70,6 +73,7 @@ describe("a job that is due later", () => {
 });
 
 describe("a ring", () => {
+  // Rules out D15, P13.
   test("is bounded by its segment and not by the clock, which may be behind", async () => {
     const world = await newWorld();
     const at = Date.now() + 1_000;
@@ -96,6 +100,8 @@ describe("a ring", () => {
     expect(await world.status(second!)).toMatchObject({ status: "scheduled" });
   });
 
+  // Shows WP-03, F26.
+  // Rules out D15.
   test("of an older generation does nothing", async () => {
     const world = await newWorld();
     const [id] = await schedule(world, [Date.now() + 1_000]);
@@ -137,6 +143,7 @@ describe("a ring", () => {
 });
 
 describe("a crowd that is due at once", () => {
+  // Rules out D28.
   test("is promoted as fast as it goes while claims keep up", async () => {
     const world = await newWorld();
     await schedule(world, Array(2 * PROMOTE_MAX).fill(Date.now() + 1_000));
@@ -144,6 +151,7 @@ describe("a crowd that is due at once", () => {
     expect(await statuses(world)).toEqual({ pending: 2 * PROMOTE_MAX + 1 });
   });
 
+  // Rules out D28.
   test("is held back to a batch a second while a batch of jobs has waited for seconds", async () => {
     const world = await newWorld();
     await world.enqueueBatch(Array(PROMOTE_MAX).fill(0));
@@ -183,6 +191,7 @@ describe("a job that cannot be made claimable", () => {
     await world.t.run((ctx) => ctx.db.delete("jobs", bad!));
   });
 
+  // Rules out D14.
   test("in a way that no code can catch is found by halving, and put off", async () => {
     const world = await newWorld();
     const [id] = await schedule(world, [Date.now() + 1_000]);
@@ -198,6 +207,7 @@ describe("a job that cannot be made claimable", () => {
 });
 
 describe("a wide segment's alarm", () => {
+  // Shows B2.
   test("arms one alarm for each narrower segment that has a job, and rewrites no job", async () => {
     const world = await newWorld();
     const hour = Math.ceil(Date.now() / HOUR) * HOUR + 2 * HOUR;

@@ -76,6 +76,7 @@ describe("owed callbacks", () => {
     expect(left, "and then nobody looks any more").toEqual([]);
   });
 
+  // Rules out D26.
   test("of a job that is retried by another's callback in the same call receives its result, and no row is left", async () => {
     for (const first of [true, false]) {
       const world = await newToldWorld();
@@ -117,6 +118,7 @@ describe("ends of one job", () => {
     return id;
   }
 
+  // Rules out D9.
   test("are delivered in their order: a later one waits while an earlier one is owed", async () => {
     const world = await newToldWorld();
     let broken = true;

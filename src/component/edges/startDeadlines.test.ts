@@ -21,6 +21,7 @@ async function expiring(world: World, ms: number): Promise<Id<"jobs">> {
 }
 
 describe("a job that is not begun in time", () => {
+  // Shows LF-36.
   test("fails within a second or so, and the error says that it expired and by how much", async () => {
     const world = await newToldWorld();
     const id = await expiring(world, 90_000);
@@ -110,6 +111,7 @@ test("a job far from its end has one alarm for its day, and expires to the secon
   expect(await world.status(id)).toMatchObject({ status: "failed" });
 });
 
+// Rules out D14.
 test("one job that makes every ring fail is at last left as it is, with an event, and the other jobs expire", async () => {
   const world = await newWorld();
   const bad = await expiring(world, 1_000);

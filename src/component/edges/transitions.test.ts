@@ -12,33 +12,52 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import type { EdgeCtx, Effects } from "../rows/effects.js";
 import { queueOf, type Queue } from "../rows/queues.js";
-import { failed, newToldWorld, newWorld, released, succeeded, type World } from "../setup.test.js";
+import {
+  failed,
+  newToldWorld,
+  newWorld,
+  released,
+  succeeded,
+  T0,
+  type World,
+} from "../setup.test.js";
 import * as transitions from "./transitions.js";
 
 describe("a job's life, by the calls that move it", () => {
+  // Shows LF-03.
   test("enqueue → pending, of attempt 0", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     expect(await world.status(id)).toMatchObject({ status: "pending", attempt: 0, failures: 0 });
   });
 
+  // Shows LF-03, DE-05.
   test("pending → running, with one more attempt, its worker and its start", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
+    await world.advance(1_000);
     const [job] = await world.worker("a").claim();
     expect(job).toMatchObject({ id, attempt: 1, queue: "tiles", leaseMs: 10_000 });
-    expect(await world.status(id)).toMatchObject({ status: "running", worker: "a" });
+    expect(await world.status(id)).toMatchObject({
+      ...{ status: "running", worker: "a", enqueuedAt: T0, startedAt: T0 + 1_000 },
+    });
   });
 
+  // Shows LF-03, DE-25, SG-15.
   test("running → succeeded, with the result", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const worker = world.worker("a");
     const [job] = await worker.claim();
+    await world.advance(1_000);
     await worker.complete([succeeded(job!, { sum: 3 })]);
-    expect(await world.status(id)).toMatchObject({ status: "succeeded", result: { sum: 3 } });
+    const times = { enqueuedAt: T0, startedAt: T0, finishedAt: T0 + 1_000 };
+    expect(await world.status(id)).toMatchObject({
+      ...{ status: "succeeded", result: { sum: 3 }, ...times },
+    });
   });
 
+  // Shows LF-03, SG-14, SG-17.
   test("running → failed, with the error and one more failure", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -62,6 +81,7 @@ describe("a job's life, by the calls that move it", () => {
     expect((await worker.claim())[0]).toMatchObject({ id, attempt: 2 });
   });
 
+  // Shows SG-17, E11.
   test("running → pending by reset, then → timedOut once no reset is left", async () => {
     const world = await newWorld({ maxResets: 1 });
     const id = await world.enqueue();
@@ -75,6 +95,7 @@ describe("a job's life, by the calls that move it", () => {
     expect(await world.status(id)).toMatchObject({ status: "timedOut", attempt: 2 });
   });
 
+  // Shows LF-03, DE-14.
   test("pending → canceled, and a canceled job is not claimed", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -87,6 +108,7 @@ describe("a job's life, by the calls that move it", () => {
 describe("edges that a status does not have", () => {
   const edges = Object.keys(EDGES) as Edge[];
 
+  // Shows DE-16, WP-08.
   test.each(edges.flatMap((edge) => STATUSES.map((status) => [edge, status] as const)))(
     "%s leaves a %s job as the state machine says",
     async (edge, status) => {
@@ -213,6 +235,7 @@ async function anySession(ctx: MutationCtx): Promise<{ _id: Id<"sessions"> }> {
 }
 
 describe("every edge's writes", () => {
+  // Rules out D6b, P2.
   test("a job that comes back has a new seq, above all that were seen, and the band before new jobs", async () => {
     const world = await newWorld();
     const id = await world.enqueue("first");
@@ -227,6 +250,7 @@ describe("every edge's writes", () => {
     expect((await worker.claim())[0]?.payload).toBe("first");
   });
 
+  // Rules out D5.
   test("order is 0 and never -0, which would be another index key", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

@@ -22,6 +22,7 @@ describe("a batch", () => {
     expect(await refusal(batch)).toMatchObject({ code: "invalidArgument", got: length });
   });
 
+  // Rules out D27.
   test("of too many bytes together is refused, so that the app's own writes have room", async () => {
     const world = await newWorld();
     const batch = world.enqueueBatch(Array.from({ length: 9 }, () => "x".repeat(1_000_000)));
@@ -37,6 +38,7 @@ describe("a batch", () => {
 });
 
 describe("a payload", () => {
+  // Shows WP-18, A9.
   test("of up to 512 bytes lies in the job's row, over that in a row of its own", async () => {
     const world = await newWorld();
     const small = await world.enqueue("x".repeat(510));
@@ -56,6 +58,8 @@ describe("a payload", () => {
 });
 
 describe("a queue's declaration", () => {
+  // Shows WP-12.
+  // Rules out D25.
   test("is written by the first call, and left alone by calls that repeat it", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -76,6 +80,7 @@ describe("a queue's declaration", () => {
     expect((await world.all("queues"))[0]?.config.leaseMs).toBe(5_000);
   });
 
+  // Rules out D25, P19.
   test("that two deployed versions turn to and fro is written once in ten seconds, not with every call", async () => {
     const world = await newWorld();
     const writes = new Set<number>();

@@ -36,6 +36,7 @@ const named = (name: string, options: JobOptions = {}) => ({
 });
 
 describe("a queue that lists by tag and group", () => {
+  // Shows A19.
   test("shows the jobs of a tag or group as they were created, in every status", async () => {
     const world = await newWorld({ ...BOTH, shards: 4 });
     await world.enqueueJobs([

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { internal } from "../_generated/api.js";
+import { api, internal } from "../_generated/api.js";
 import { watchedUntil } from "../rows/sessions.js";
 import { ensureJanitor } from "./timers.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
@@ -26,14 +26,38 @@ describe("the timer", () => {
     expectSoonAfter((await timer(world))!.dueAt, Date.now(), 10_000);
   });
 
-  test("is left alone by claims that it serves already", async () => {
+  // Shows LF-14.
+  test("is of one transaction with the lease, the job's status, worker and start: without it none is there", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    const before = await world.job(id);
+    const { token, queue } = world;
+    const args = { token, sessionKey: "s", n: 1, name: "a", queues: [queue], max: 1 };
+    const taken = { status: "running", worker: "a", startedAt: Date.now() };
+    const call = world.t.run(async (ctx) => {
+      await ctx.runMutation(api.lib.claim, args);
+      expect(await ctx.db.get("jobs", id)).toMatchObject(taken);
+      expect(await ctx.db.query("timers").collect()).toHaveLength(1);
+      throw new Error("Rolled back.");
+    });
+    await expect(call).rejects.toThrow("Rolled back.");
+    expect(await world.job(id)).toEqual(before);
+    expect([await world.all("sessions"), await world.all("timers")]).toEqual([[], []]);
+    await world.t.mutation(api.lib.claim, args);
+    expect(await world.job(id)).toMatchObject(taken);
+    expect(await world.all("timers")).toHaveLength(1);
+  });
+
+  // Shows LF-20.
+  test("is left alone by claims and beats that it serves already", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
     const worker = world.worker("a");
-    await worker.claim();
+    const jobs = await worker.claim();
     const first = await world.all("timers");
     await world.advance(1_000);
-    await worker.claim();
+    jobs.push(...(await worker.claim()));
+    await worker.heartbeat(jobs);
     expect(await world.all("timers")).toEqual(first);
   });
 
@@ -91,6 +115,8 @@ describe("the timer", () => {
     expect(await world.all("timers")).toHaveLength(1);
   });
 
+  // Shows WP-07.
+  // Rules out P29.
   test("seen in a snapshot and gone since is replaced: only a real read says that there is one", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
@@ -101,6 +127,8 @@ describe("the timer", () => {
     expect(await world.all("timers")).toHaveLength(1);
   });
 
+  // Shows SG-46.
+  // Rules out D1.
   test("is swept by a worker when it is overdue by 5 s, as when its scheduled function has died", async () => {
     const world = await newWorld({ leaseMs: 60_000 });
     await world.enqueue();
@@ -134,6 +162,7 @@ describe("the timer", () => {
     expect(others.map(({ dueAt }) => dueAt - Date.now())).toEqual([30_000]);
   });
 
+  // Rules out D1.
   test("is not left behind when the platform gave birth to its sweep canceled", async () => {
     const world = await newWorld();
     await world.t.run(async (ctx) => {
@@ -154,6 +183,8 @@ describe("the timer", () => {
     await world.worker("b").claim();
   });
 
+  // Shows WP-07, C11.
+  // Rules out D7b, P15.
   test("goes when a real read of all sessions finds none active", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -164,6 +195,7 @@ describe("the timer", () => {
     expect((await world.all("timers")).filter(({ kind }) => kind === "janitor")).toEqual([]);
   });
 
+  // Shows WP-15.
   test("is armed again by the sweep while anything is leased, for the earliest end", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -172,12 +204,14 @@ describe("the timer", () => {
     await world.advance(5_000);
     await worker.heartbeat([job!]);
     const beatAt = Date.now();
+    const [first] = await world.all("timers");
     await world.advance(6_000);
     const timers = await world.all("timers");
-    expect(timers).toHaveLength(1);
+    expect(timers).toMatchObject([{ _id: first!._id }]);
     expectSoonAfter(timers[0]!.dueAt, beatAt, 10_000);
   });
 
+  // Shows LF-20, F8.
   test("comes in time for a lease that its sweep's snapshot does not show yet", async () => {
     const world = await newWorld({ leaseMs: 20_000 });
     await world.enqueue();
@@ -218,6 +252,7 @@ describe("the timer", () => {
     expect((await timer(world))?.dueAt).toBe(Date.now() + 100);
   });
 
+  // Rules out P6.
   test("stays when its sweep's snapshot shows no lease at all, and there is one", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -235,6 +270,7 @@ describe("the timer", () => {
     expect((await timer(world))?.dueAt).toBe(Date.now() + 5_100);
   });
 
+  // Rules out D7b.
   test("a lease with an end before the last sweep by its clock is swept all the same", async () => {
     const world = await newWorld();
     await world.enqueue();

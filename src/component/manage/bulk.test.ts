@@ -40,6 +40,7 @@ async function statuses(world: World): Promise<Record<string, number>> {
 const many = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe("canceling many", () => {
+  // Shows WP-27, WP-34, F16.
   test("of more jobs than one step begins in the caller's transaction and goes on by itself to the end", async () => {
     const world = await newWorld({ shards: 4 });
     await world.enqueueBatch(many(180));
@@ -104,6 +105,8 @@ describe("a filter", () => {
     ["several things at once", { tags: ["red"], group: "g" }, [1]],
     ["nothing", {}, [0, 1, 2, 3]],
   ];
+  // Shows A19.
+  // Rules out D30.
   test.each(cases)("means jobs by %s", async (_, filter, meant) => {
     const world = await newWorld();
     const options = [
@@ -201,6 +204,7 @@ describe("retrying many", () => {
 });
 
 describe("deleting many", () => {
+  // Shows WP-34.
   test("takes ended jobs, unless the filter names other statuses", async () => {
     const world = await newWorld();
     await world.enqueueBatch(many(3));
@@ -230,6 +234,7 @@ describe("deleting many", () => {
 });
 
 describe("a change that goes on by itself", () => {
+  // Rules out D14.
   test("passes over jobs that throw, records them, and changes all other jobs", async () => {
     const world = await newWorld();
     const ids = await world.enqueueBatch(many(160));

@@ -40,6 +40,7 @@ describe("canceling among jobs that are worked on", () => {
     expect(await world.status(mine!)).toMatchObject({ status: "canceled" });
   });
 
+  // Shows F16.
   test("ends every one of a thousand while workers take, give back and finish them and new ones come in", async () => {
     const world = await newWorld({ shards: 4, logLevel: "error" });
     const options = (n: number) => ({ tags: [n % 2 === 0 ? "mine" : "others"] });

@@ -15,6 +15,7 @@ describe("cancel", () => {
     expect(await rollUps()).toHaveLength(1);
   });
 
+  // Shows WP-27, F15.
   test("leaves a running job to its session, which is asked to end it, and says so", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -60,6 +61,7 @@ describe("cancel", () => {
 });
 
 describe("retry", () => {
+  // Rules out D22, P12.
   test("begins the counts anew and keeps the attempt; result, error and worker are gone", async () => {
     const world = await newWorld({ maxResets: 3 });
     const id = await world.enqueue();
@@ -158,6 +160,7 @@ describe("bad input", () => {
     expect(await world.t.mutation(api.operate.retryJob, own)).toMatchObject({ retried: true });
   });
 
+  // Shows O8.
   test("an id of another table is no job either", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

@@ -28,6 +28,7 @@ describe("a paused queue", () => {
     expect(await worker.claim()).toHaveLength(1);
   });
 
+  // Rules out D16.
   test("has no work for its watchers, and has it with the resume, which wakes them", async () => {
     const world = await started();
     const watch = { token: world.token, queues: [queue] };
@@ -66,6 +67,7 @@ describe("a draining queue", () => {
 });
 
 describe("overrides", () => {
+  // Shows WP-16, WP-33, F6.
   test("apply at once, override declared values, and survive a deploy that declares something else", async () => {
     const world = await started({ leaseMs: 10_000 });
     const overrides = { leaseMs: 3_000 };

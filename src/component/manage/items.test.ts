@@ -10,6 +10,8 @@ const remove = async (world: World, id: string) =>
   await world.t.mutation(api.operate.deleteJob, { id });
 
 describe("a paused job", () => {
+  // Shows CR-05, G11.
+  // Rules out D6f.
   test("that waits leaves the range that claims read, and comes to the end of its line when it is resumed", async () => {
     const world = await newWorld();
     const [first, second] = await world.enqueueBatch([1, 2]);
@@ -76,6 +78,7 @@ describe("a paused job", () => {
 });
 
 describe("a deleted job", () => {
+  // Rules out D31a.
   test("is gone with all its rows, in any status", async () => {
     const world = await newToldWorld();
     const big = "x".repeat(600);
@@ -125,6 +128,7 @@ describe("a deleted job", () => {
     expect(again[0]!.isNew).toBe(true);
   });
 
+  // Shows SG-35, F14.
   test("that runs is taken from its worker, which is asked to stop, and the worker's report is lost", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -148,6 +152,7 @@ describe("a deleted job", () => {
     expect((await world.all("sessions"))[0]!.leases).toEqual([]);
   });
 
+  // Rules out D31a.
   test("with more rows than one transaction deletes is gone at once, and its rows by and by", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

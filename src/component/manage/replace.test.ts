@@ -10,6 +10,7 @@ async function replace(world: World, id: string, payload = "newer", options: Job
 }
 
 describe("a job that has not begun", () => {
+  // Shows DE-15, B6.
   test.each<[string, JobOptions]>([
     ["waits", {}],
     ["is due later", { runAfter: 60_000 }],
@@ -45,6 +46,7 @@ describe("a job that has not begun", () => {
 });
 
 describe("a job that cannot be replaced stays, and nothing is enqueued", () => {
+  // Shows DE-15.
   test("one that runs", async () => {
     const world = await newWorld();
     const id = await world.enqueue("old");
@@ -73,12 +75,14 @@ describe("a replaced job is counted and purged, also where no job is ever leased
     return (await world.minutes()).map(({ canceled }) => canceled);
   };
 
+  // Rules out D31b.
   test("by its id", async () => {
     const world = await newWorld();
     await replace(world, await world.enqueue("old"));
     expect(await counted(world)).toEqual([1]);
   });
 
+  // Rules out D31b.
   test("by its key", async () => {
     const world = await newWorld();
     const options = { key: { value: "k", onConflict: "replace" as const } };

@@ -25,6 +25,7 @@ async function asked(world: World, { token, sessionKey }: Worker) {
 }
 
 describe("a running job that is canceled", () => {
+  // Shows SG-34, SG-36, F3, F12.
   test("runs on, and its worker is asked at once by its subscription, and with its next beat", async () => {
     const { world, id, worker, job } = await running();
     expect(await asked(world, worker)).toEqual([]);
@@ -62,6 +63,7 @@ describe("a running job that is canceled", () => {
     expect(await asked(world, worker)).toEqual([]);
   });
 
+  // Shows WP-10.
   test("has succeeded when its worker returns a result all the same: the work is done", async () => {
     const { world, id, worker, job } = await running();
     await world.cancel(id, "too late");
@@ -72,6 +74,7 @@ describe("a running job that is canceled", () => {
     expect(await world.job(id)).not.toHaveProperty("cancelReason");
   });
 
+  // Shows SG-36.
   test("is canceled, and not reset, when its worker vanishes", async () => {
     const { world, id, worker, job } = await running({ maxResets: 3 });
     await worker.heartbeat([job]);
@@ -148,6 +151,7 @@ describe("a request to stop", () => {
     expect(await world.t.query(api.lib.cancellations, stolen)).toEqual([]);
   });
 
+  // Shows SG-35.
   test("a lease of a deleted job is given up by its session's next word", async () => {
     const { world, id, worker, job } = await running();
     await world.cancel(id);

@@ -21,6 +21,8 @@ describe("keys", () => {
     expect([creationTime, next.creationTime]).toContain(middle);
   });
 
+  // Shows WP-05.
+  // Rules out D6c.
   test("a key after a commit lies above every row of it, and below every row of the next", () => {
     const key = afterCommit(5n);
     expect(compareKeys({ seq: 5n, creationTime: Number.MAX_VALUE }, key)).toBeLessThan(0);
@@ -59,6 +61,7 @@ describe("a floor", () => {
 });
 
 describe("the private cursor's string", () => {
+  // Rules out P27.
   test("carries 64 bits and the whole float", () => {
     const seq = 1_767_225_600_000_000_123n;
     const bounds = [{ order: 21, shard: 3, seq, creationTime: 1_767_225_600_000.0625 }];

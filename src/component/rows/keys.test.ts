@@ -22,6 +22,7 @@ async function take(world: World, key: Partial<UniqueKey> = {}, payload: string 
 }
 
 describe("a key is taken while its job is active", () => {
+  // Shows LF-35, DE-04, A11.
   test("a second job gets the id of the first, while it waits and while it runs", async () => {
     const world = await newWorld();
     const first = await take(world);
@@ -48,6 +49,7 @@ describe("a key is taken while its job is active", () => {
     expect(new Set(enqueued.map(({ id }) => id)).size).toBe(1);
   });
 
+  // Shows M5.
   test("another key, and the same key in another queue, are free", async () => {
     const world = await newWorld();
     await take(world);
@@ -182,6 +184,7 @@ describe("`replace`", () => {
     expect(await world.all("jobs")).toHaveLength(1);
   });
 
+  // Rules out P30.
   test("within one call: the last one stays, and the key's one row is written over", async () => {
     const world = await newWorld();
     const options = { key: { value: "k", onConflict: "replace" as const } };
@@ -233,11 +236,13 @@ describe("a key with a window", () => {
   });
 });
 
+// Rules out D31c.
 describe("a job that is retried takes its key again", () => {
   async function retry(world: World, id: string): Promise<boolean> {
     return (await world.t.mutation(api.operate.retryJob, { id })).retried;
   }
 
+  // Rules out D31c.
   test("if no other job has it: never are two with one key active", async () => {
     const world = await newWorld();
     const { id } = await take(world);

@@ -8,6 +8,7 @@ afterEach(() => {
 const about = { queue: "tiles", job: "j", name: "resize" };
 
 describe("a line of the log", () => {
+  // Shows SG-42, WP-32.
   test("is one line of JSON that names its event, with 64-bit numbers as strings", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const details = { seq: 5n, error: "a\nb" };

@@ -8,7 +8,7 @@ async function create(world: World, queues: string[] | null = null, deployment?:
   return await world.t.mutation(api.operate.createToken, args);
 }
 
-/** Every worker call there is, with this token. */
+/** Every call of a worker that names its token, with this token. */
 function calls(world: World, token: string): (() => Promise<unknown>)[] {
   const { t, queue } = world;
   const call = { token, sessionKey: "s" };
@@ -19,8 +19,15 @@ function calls(world: World, token: string): (() => Promise<unknown>)[] {
     () => t.mutation(api.lib.complete, { ...call, n: 1, finished: [succeeded(job)] }),
     () => t.mutation(api.lib.heartbeat, { ...call, leases: [] }),
     () => t.mutation(api.lib.report, { ...call, updates: [{ ...job, value: 1 }] }),
+    () => t.query(api.lib.peek, { token, queues: [queue.name] }),
+    () => t.query(api.lib.cancellations, call),
+    () => t.query(api.lib.checkToken, { token }),
+    () => t.mutation(api.lib.completeLater, { ...call, finished: succeeded(job) }),
+    () => t.mutation(api.lib.takeBack, { ...call, finished: [succeeded(job)] }),
   ];
 }
+
+const CALLS = 10;
 
 async function refusals(world: World, token: string): Promise<string[]> {
   const codes: string[] = [];
@@ -29,6 +36,7 @@ async function refusals(world: World, token: string): Promise<string[]> {
 }
 
 describe("a worker token", () => {
+  // Shows LF-17, O1.
   test("is shown once; only its hash is kept", async () => {
     const world = await newWorld();
     const { token } = await create(world);
@@ -37,11 +45,16 @@ describe("a worker token", () => {
     expect(JSON.stringify(await world.t.query(api.operate.listTokens, {}))).not.toContain("hash");
   });
 
-  test("that was never made is unknown to every call", async () => {
+  // Shows LF-15.
+  test("that was never made is unknown to every call, and none of these changes anything", async () => {
     const world = await newWorld();
+    const id = await world.enqueue();
+    const before = await world.job(id);
     const stranger = `${world.token.slice(0, -4)}0000`;
-    expect(await refusals(world, stranger)).toEqual(Array(5).fill("tokenUnknown"));
-    expect(await refusals(world, "secret")).toEqual(Array(5).fill("tokenUnknown"));
+    expect(await refusals(world, stranger)).toEqual(Array(CALLS).fill("tokenUnknown"));
+    expect(await refusals(world, "secret")).toEqual(Array(CALLS).fill("tokenUnknown"));
+    expect(await world.job(id)).toEqual(before);
+    expect(await world.all("sessions")).toEqual([]);
   });
 
   test("of another deployment is distinguished from a wrong one", async () => {
@@ -53,6 +66,7 @@ describe("a worker token", () => {
     expect(refused.message).toContain("another deployment");
   });
 
+  // Shows LF-17, O1.
   test("that is revoked is refused by every call, and its leases end by themselves", async () => {
     const world = await newWorld({ maxResets: 3 });
     const id = await world.enqueue();
@@ -60,7 +74,7 @@ describe("a worker token", () => {
     const worker = new Worker(world, "a", "session-a", mine.token);
     await worker.claim();
     await world.t.mutation(api.operate.revokeToken, { id: mine.id });
-    expect(await refusals(world, mine.token)).toEqual(Array(5).fill("tokenRevoked"));
+    expect(await refusals(world, mine.token)).toEqual(Array(CALLS).fill("tokenRevoked"));
     await world.advance(10_500);
     expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
@@ -75,6 +89,7 @@ describe("a worker token", () => {
     expect((await world.t.query(api.operate.listTokens, {}))[0]).toEqual(first);
   });
 
+  // Shows LF-08, M5.
   test("serves the queues of its scope, and no other", async () => {
     const world = await newWorld();
     const narrow = await create(world, ["other"]);
@@ -117,6 +132,7 @@ describe("a rotated token", () => {
     return { id, ...(await world.t.mutation(api.operate.rotateToken, { id, ...grace })) };
   }
 
+  // Shows LF-17, O1.
   test("has a new secret, and refuses the old one at once", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -127,6 +143,7 @@ describe("a rotated token", () => {
     expect(await new Worker(world, "a", "session-a", token).claim()).toHaveLength(1);
   });
 
+  // Shows LF-17, O1.
   test("keeps its identity: a session goes on under the new secret with its leases", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -216,6 +233,8 @@ test("the displayed id of a session is always the same, and no credential of it"
   expect(JSON.stringify(ended)).not.toContain(worker.sessionKey);
 });
 
+// Shows LF-17, O1.
+// Rules out D30.
 test("a revoked token's leases go to other workers at once, and other tokens keep theirs", async () => {
   const world = await newWorld({ leaseMs: 60_000 });
   await world.enqueueBatch([1, 2]);

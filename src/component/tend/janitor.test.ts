@@ -7,6 +7,7 @@ async function timer(world: World) {
 }
 
 describe("ending leases", () => {
+  // Shows LF-19, SG-30, WP-29.
   test("a silent session's jobs are claimable within a second of the lease's end", async () => {
     const world = await newWorld({ maxResets: 3 });
     const id = await world.enqueue();
@@ -20,6 +21,7 @@ describe("ending leases", () => {
     expect((await worker.session()).state).toBe("gone");
   });
 
+  // Shows SG-02, F1.
   test("a session that beats keeps its jobs for as long as it does", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -32,6 +34,7 @@ describe("ending leases", () => {
     expect(await world.status(id)).toMatchObject({ status: "running", attempt: 1 });
   });
 
+  // Shows SG-34, F3.
   test("a beat after the end is answered so, and brings no lease back", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -42,6 +45,7 @@ describe("ending leases", () => {
     expect(await worker.session()).toMatchObject({ state: "idle", leases: [] });
   });
 
+  // Rules out D23.
   test("a beat that arrives before the sweep saves leases past their time", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -82,6 +86,7 @@ describe("ending leases", () => {
     expect((await world.all("jobs")).map((job) => job.status)).toEqual(["pending", "pending"]);
   });
 
+  // Rules out D14.
   test("one broken session is put aside, and holds up neither the sweep nor the other sessions", async () => {
     const world = await newWorld({ maxResets: 3 });
     const [broken, sound] = await world.enqueueBatch([1, 2]);
@@ -103,6 +108,8 @@ describe("ending leases", () => {
 });
 
 describe("released or reset", () => {
+  // Shows SG-29.
+  // Rules out D11.
   test("a lease that was never acknowledged is released: its job was not started", async () => {
     const world = await newWorld({ maxResets: 1 });
     const id = await world.enqueue();
@@ -177,6 +184,7 @@ describe("released or reset", () => {
 });
 
 describe("its other duties", () => {
+  // Rules out D6a, P3.
   test("publishes cursors that pass no pending job, of a tie neither", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -190,6 +198,7 @@ describe("its other duties", () => {
     expect((await world.worker("fresh").claim(5)).map((job) => job.payload)).toEqual([2, 3]);
   });
 
+  // Rules out P5.
   test("publishes the snapshot's own end where nothing is pending, and finds later jobs", async () => {
     const world = await newWorld();
     await world.enqueue(1);
@@ -203,6 +212,7 @@ describe("its other duties", () => {
     expect(await world.worker("b").claim(5)).toHaveLength(1);
   });
 
+  // Shows WP-04, M7.
   test("publishes also with the sweep that disarms, so that idle workers skip dead entries", async () => {
     const world = await newWorld();
     await world.enqueue();

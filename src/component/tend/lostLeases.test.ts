@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { internal } from "../_generated/api.js";
 import { app, newToldWorld, newWorld, released, succeeded } from "../setup.test.js";
 
+// Rules out D23.
 test("a session that has beaten since it was found expired keeps its leases: its row is read for real", async () => {
   const world = await newWorld();
   await world.enqueue();

@@ -24,6 +24,8 @@ async function countedOnce(world: World, size: number): Promise<void> {
 const timers = async (world: World) =>
   (await world.all("timers")).filter(({ kind }) => kind === "janitor");
 
+// Shows CR-04, C27.
+// Rules out D4.
 test("a worker ends the leases of a session that has gone silent, and gets its jobs, without the scheduler", async () => {
   const world = await newWorld();
   const { id, gone } = await silentWorker(world);

@@ -20,6 +20,7 @@ function tooLong(job: { id: string; attempt: number }): Finished {
 }
 
 describe("an attempt that runs longer than timeoutMs", () => {
+  // Rules out P24.
   test("is ended though its session beats, and counts as a failure: the job has timed out", async () => {
     const world = await newToldWorld({ timeoutMs: 12_000, maxResets: 3 });
     const id = await world.enqueue();
@@ -154,6 +155,7 @@ describe("an attempt that runs longer than timeoutMs", () => {
     expect(await world.status(id)).toMatchObject({ status: "canceled", failures: 0 });
   });
 
+  // Rules out P24.
   test("is a failure and no reset, if its session vanished after that", async () => {
     const world = await newToldWorld({ leaseMs: 10_000, maxResets: 3 });
     const id = await world.enqueue("x", { rules: { timeoutMs: 9_950 } });

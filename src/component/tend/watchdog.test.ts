@@ -6,7 +6,8 @@ import { findQueue } from "../rows/queues.js";
 import { alarms, pass, ringOf, schedule, underCanceled } from "../edges/scheduled.test.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 import { insertJob } from "../edges/transitions.js";
-import { lookForOverdue } from "./watchdog.js";
+import type { MutationCtx } from "../_generated/server.js";
+import { lookForOverdue, watch } from "./watchdog.js";
 
 /** Puts in a job that is due then and for which no alarm comes: the function that armed it was canceled. */
 async function insertStray(world: World, dueAt: number): Promise<Id<"jobs">> {
@@ -25,6 +26,7 @@ async function kill(world: World, { scheduledId }: Doc<"timers">): Promise<void>
 }
 
 describe("an alarm with a canceled scheduled function", () => {
+  // Shows WP-34, F25.
   test("is revived by a watch, and its jobs are promoted", async () => {
     const world = await newWorld();
     const [id] = await schedule(world, [Date.now() + 1_000]);
@@ -93,6 +95,7 @@ describe("a call that revives", () => {
     expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
 
+  // Rules out D4.
   test("an idle worker, by its beat", async () => {
     const world = await newWorld();
     const id = await neglected(world);
@@ -164,6 +167,7 @@ describe("reviving", () => {
 });
 
 describe("a job that is due without an alarm", () => {
+  // Rules out D1.
   test("since its caller had been canceled leaves no row that says that one is armed", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -178,6 +182,7 @@ describe("a job that is due without an alarm", () => {
     expect(await world.status(id!)).toMatchObject({ status: "pending" });
   });
 
+  // Shows F24.
   test("is found once it is overdue by five seconds, as if scheduled by a canceled function", async () => {
     const world = await newWorld();
     await world.enqueue();
@@ -207,6 +212,30 @@ describe("a job that is due without an alarm", () => {
   });
 });
 
+// Rules out P17.
+test("scheduled functions are read for real only where an alarm is overdue", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  await world.worker("a").claim();
+  await schedule(world, [Date.now() + 1_000]);
+  const readBy = async () =>
+    await world.t.run(async (ctx) => {
+      const read: string[] = [];
+      const get = async (table: "_scheduled_functions", id: Id<"_scheduled_functions">) => {
+        read.push(table);
+        return await ctx.db.system.get(table, id);
+      };
+      const db = { ...ctx.db, system: { ...ctx.db.system, get } };
+      await watch({ ...ctx, db } as unknown as MutationCtx);
+      return read;
+    });
+  expect(await readBy()).toEqual([]);
+  await kill(world, (await alarms(world))[0]!);
+  await world.advance(7_000);
+  expect(await readBy()).toContain("_scheduled_functions");
+});
+
+// Rules out P17.
 test("a healthy component costs a snapshot read, and nothing is written", async () => {
   const world = await newWorld();
   await world.enqueue();

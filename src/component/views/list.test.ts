@@ -176,6 +176,7 @@ describe("the other statuses", () => {
 });
 
 describe("filters", () => {
+  // Shows K4.
   test("narrow a list by name, worker, tag and group, all of which must hold", async () => {
     const world = await newWorld({ shards: 2 });
     await enqueueAll(world, [
@@ -194,6 +195,7 @@ describe("filters", () => {
     expect(await filtered({ worker: "three" })).toBe(0);
   });
 
+  // Shows SG-13.
   test("by a wait for a retry name the jobs that have failed and are due again later, and no job that is only due later", async () => {
     const retry = { maxAttempts: 3, initialBackoffMs: 60_000, base: 1, maxBackoffMs: 60_000 };
     const world = await newWorld({ retry });

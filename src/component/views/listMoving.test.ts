@@ -81,6 +81,7 @@ const arbMove = fc.oneof(
   fc.record({ kind: fc.constant("more" as const), numItems: fc.integer({ min: 1, max: 4 }) }),
 );
 
+// Shows K4.
 test("pinned pages hold the rows of the whole list, without gaps and doubles, while jobs move", async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -29,6 +29,7 @@ describe("a job's position", () => {
     expect(await position(world, paused!)).toBeNull();
   });
 
+  // Shows K18.
   test("is exact to a hundred, and from there on a bound", async () => {
     const world = await newWorld({ shards: 2 });
     const ids = await world.enqueueBatch(Array.from({ length: POSITION_MAX + 3 }, (_, n) => n));
@@ -53,6 +54,7 @@ describe("a job's position", () => {
     expect(await position(world, waiting, "other")).toBeNull();
   });
 
+  // Shows K18.
   test("comes with when it will begin, at the pace of the best of the last minutes", async () => {
     const world = await newWorld();
     const minute = async (at: number, counts: { succeeded: number; failed?: number }) =>

@@ -25,6 +25,7 @@ test("before the first job it is idle, and all places are left", async () => {
   });
 });
 
+// Shows WP-12, WP-33.
 test("while it runs it has its generation, its lanes, the places used and left, and the places by queue", async () => {
   const world = await started(3);
   const { next, processes, ...rest } = await shown(world);
@@ -52,6 +53,7 @@ test("a queue that finds no place is named as waiting, also where no lane of it 
   });
 });
 
+// Shows WP-12, F24.
 test("a process with a scheduled function that has ended has stalled, until its slot is free", async () => {
   const world = await started(2);
   const process = (await world.all("processes")).find(({ state }) => state !== "free")!;

@@ -49,6 +49,7 @@ describe("statistics", () => {
     }
   });
 
+  // Shows SG-40.
   test("distinguish waits from runs, as precisely as their buckets", async () => {
     const world = await newWorld();
     await work(world, 10);

@@ -3,6 +3,7 @@ import { api } from "../_generated/api.js";
 import { newWorld, refusal, succeeded, T0, type World } from "../setup.test.js";
 
 describe("progress", () => {
+  // Shows DE-06, D6.
   test("is shown while the job runs, the latest of it, and no more when it has ended", async () => {
     const world = await newWorld();
     const id = await world.enqueue();
@@ -64,6 +65,7 @@ describe("progress", () => {
     expect(await world.status(id)).toMatchObject({ status: "pending" });
   });
 
+  // Shows D6.
   test("over 8 KiB is refused", async () => {
     const world = await newWorld();
     const updates = [{ id: "x", attempt: 1, value: "x".repeat(9_000) }];
@@ -73,6 +75,7 @@ describe("progress", () => {
 });
 
 describe("counts", () => {
+  // Shows SG-40, WP-33.
   test("are bounded, and say when there is more", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3, 4]);
@@ -99,6 +102,7 @@ describe("counts", () => {
 });
 
 describe("workers", () => {
+  // Shows LF-16, K16.
   test("are listed with the jobs that they hold, the one seen last first", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { name: "a tile" });
@@ -122,6 +126,22 @@ describe("workers", () => {
       },
     ]);
     expect(await world.t.query(api.lib.workers, { limit: 1 })).toHaveLength(1);
+  });
+
+  // Shows LF-16.
+  test("have been seen with their last claim, beat or completion", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const seenAt = async () => (await world.t.query(api.lib.workers, {}))[0]!.lastSeenAt;
+    const [job] = await worker.claim();
+    expect(await seenAt()).toBe(T0);
+    await world.advance(4_000);
+    await worker.heartbeat([job!]);
+    expect(await seenAt()).toBe(T0 + 4_000);
+    await world.advance(4_000);
+    await worker.complete([succeeded(job!)]);
+    expect(await seenAt()).toBe(T0 + 8_000);
   });
 
   test("of one queue are the workers that last claimed from it", async () => {
@@ -170,6 +190,7 @@ describe("has work", () => {
   const hasWork = async (world: World, queues = ["tiles"]) =>
     await world.t.query(api.lib.hasWork, { token: world.token, queues });
 
+  // Shows C22.
   test("is false before the first job, true while one is pending, false when all are taken", async () => {
     const world = await newWorld({ shards: 8 });
     expect(await hasWork(world)).toBe(false);
@@ -179,6 +200,7 @@ describe("has work", () => {
     expect(await hasWork(world)).toBe(false);
   });
 
+  // Rules out D6f.
   test("is true for a job that came back, though cursors have passed its first place", async () => {
     const world = await newWorld();
     await world.enqueue();

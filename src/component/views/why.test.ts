@@ -144,6 +144,7 @@ describe("a job that waits", () => {
     ]);
   });
 
+  // Shows K17.
   test("finds no worker alive: none ever, none of its queue, none for a minute and a half", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { labels: ["gpu"] });

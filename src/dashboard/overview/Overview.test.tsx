@@ -165,6 +165,7 @@ describe("the main loop", () => {
     expect(textContent).toBe("Main loopIdlegeneration 00 lanes awake0 of 56 places used");
   });
 
+  // Shows WP-33.
   test("that runs says its generation, lanes, places, waiting queues and the places by queue", async () => {
     const section = await showsLoop({
       ...{ status: "waiting", generation: 12, places: { used: 14, left: 2 } },

@@ -61,6 +61,7 @@ const cancelAndComplete: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Rules out D29.
 const cancelAndBeat: Pair = {
   of: "a cancel of a running job, a beat of its worker, and that worker's subscription",
   orders: 90,

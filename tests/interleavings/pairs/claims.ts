@@ -13,6 +13,7 @@ const NO_SECOND_LOOK: Mutant = {
   finds: /is refused: .*cannot claim/,
 };
 
+// Shows LF-10, C2.
 const claimAndClaim: Pair = {
   of: "two claims of the same jobs",
   orders: 24,
@@ -32,6 +33,7 @@ const claimAndClaim: Pair = {
   mutants: [NO_SECOND_LOOK, UNVALIDATED],
 };
 
+// Shows DE-14, F15.
 const claimAndCancel: Pair = {
   of: "a claim, and a cancel of the same job",
   orders: 12,
@@ -58,6 +60,8 @@ const claimAndCancel: Pair = {
   ],
 };
 
+// Shows WP-02.
+// Rules out D2.
 const enqueueAndIdle: Pair = {
   of: "two enqueues, and a worker that goes idle on hasWork",
   orders: 90,
@@ -93,6 +97,7 @@ const enqueueAndIdle: Pair = {
   ],
 };
 
+// Rules out D6d.
 const claimAndEnqueue: Pair = {
   of: "a claim that passes its cursor, and an enqueue",
   orders: 12,
@@ -142,6 +147,7 @@ const claimsAndTies: Pair = {
   ],
 };
 
+// Rules out D6b.
 const claimAndRelease: Pair = {
   of: "a claim that passes its cursor, and a release of a job that it has passed",
   orders: 12,

@@ -54,6 +54,7 @@ const retryAndClaim: Pair = {
   ],
 };
 
+// Rules out D9, P10.
 /** Two plans of one try, and the try that the first of them starts. */
 const planAndAttempt: Pair = {
   of: "two plans of one try of a callback, and the try",

@@ -18,6 +18,7 @@ function checkKeys(line: Line): void {
   must(JSON.stringify(named) === JSON.stringify(active.map(({ _id }) => _id)), "a key is left");
 }
 
+// Shows DE-04.
 const takeAndTake: Pair = {
   of: "two enqueues with one key",
   orders: 6,

@@ -104,6 +104,8 @@ const lateOutcome: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Shows WP-03, F26.
+// Rules out D21, P11.
 /** The lane was taken for dead, and started anew; its late call is still on its way. */
 const oldGeneration: Pair = {
   of: "a wake that starts a lane anew, and a late call of the lane as it was before",

@@ -90,6 +90,7 @@ const enqueueAndLeave: Pair = {
   ],
 };
 
+// Rules out P6.
 const enqueueAndOldWake: Pair = {
   of: "two jobs of one mutation, and their wake, with a scan that may be older than they are",
   orders: 4,
@@ -115,6 +116,8 @@ const enqueueAndOldWake: Pair = {
   ],
 };
 
+// Shows WP-02, WP-12, WP-14, WP-31.
+// Rules out D2.
 const enqueueAndGuardGoes: Pair = {
   of: "an enqueue, and the polling lane, which shuts the door and goes",
   orders: 1_006,
@@ -127,6 +130,7 @@ const enqueueAndGuardGoes: Pair = {
   mutants: [NO_DOOR, NO_LOOK_AFTER],
 };
 
+// Shows WP-12.
 const enqueueAndGuardRests: Pair = {
   of: "an enqueue, and the polling lane, which shuts the door and waits for its jobs",
   orders: 1_008,
@@ -139,6 +143,8 @@ const enqueueAndGuardRests: Pair = {
   mutants: [NO_DOOR],
 };
 
+// Shows WP-13.
+// Rules out P18.
 /** It has only one job to run, and that is running. */
 const wakeAndFree: Pair = {
   of: "a wake that finds no capacity, and the lane that frees some",
@@ -164,6 +170,7 @@ const wakeAndFree: Pair = {
   ],
 };
 
+// Shows WP-14.
 const twoWakes: Pair = {
   of: "two wakes of a queue",
   orders: 280,
@@ -228,6 +235,8 @@ const wakeAndCap: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Shows WP-14.
+// Rules out D16.
 const resumeAndEnqueue: Pair = {
   of: "the end of a pause, and an enqueue into a push queue",
   orders: 246,
@@ -270,6 +279,7 @@ const lowerAndWake: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Rules out D16.
 const raiseAndWake: Pair = {
   of: "a higher maxParallelism, and a wake that finds no capacity",
   orders: 492,
@@ -298,6 +308,8 @@ const raiseAndWake: Pair = {
   ],
 };
 
+// Shows WP-14.
+// Rules out D16.
 const promoteAndGuardGoes: Pair = {
   of: "a job that falls due, and the polling lane, which shuts the door and goes",
   orders: 930,

@@ -96,6 +96,7 @@ const sweepsAndClaim: Pair = {
   ],
 };
 
+// Rules out D23.
 const beatAndExpire: Pair = {
   of: "a beat, and the sweep that ends its session's leases",
   orders: 12,
@@ -140,6 +141,8 @@ const completeAndExpire: Pair = {
   mutants: [NO_SECOND_LOOK, UNVALIDATED],
 };
 
+// Shows WP-26.
+// Rules out D22.
 /** The session has lost the job and gets it again, while its words about the lost attempt are still on their way. */
 const lateWordsAndClaim: Pair = {
   of: "late words of a lost attempt, and the claim of the next",

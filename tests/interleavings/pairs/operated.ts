@@ -45,6 +45,7 @@ const pauseAndClaim: Pair = {
   ],
 };
 
+// Rules out D16.
 /** Subscriptions of idle workers show that a paused queue has nothing, and must show the pause's end. */
 const resumeAndEnqueue: Pair = {
   of: "the end of a pause, an enqueue, and an idle worker's subscription",

@@ -24,6 +24,7 @@ async function untilAlarm(line: Line): Promise<void> {
 /** A second past the minute's 20th, so that its alarm is wide when it is armed, and has rung 30 seconds later. */
 const FAR_MS = 45_000;
 
+// Rules out D15.
 /** By a clock that is behind, the segment is still to come. */
 const enqueueAndRing: Pair = withSkew(
   {
@@ -64,6 +65,7 @@ const enqueueAndHandOver: Pair = withSkew(
   -6_000,
 );
 
+// Rules out D15.
 /** It has written so, and its scan is due. */
 const enqueueAndLook: Pair = withSkew(
   {

@@ -101,6 +101,7 @@ const purgeAndRetry: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Rules out D7a.
 const rollUpAndComplete: Pair = {
   of: "the roll-up that goes, and a completion",
   orders: 12,
@@ -127,6 +128,7 @@ const rollUpAndComplete: Pair = {
   ],
 };
 
+// Rules out D31b.
 /** No lease ends with it, so no sweep comes after it. */
 const rollUpAndCancel: Pair = {
   of: "the roll-up that goes, and a cancel",
@@ -174,6 +176,7 @@ const rollUpOfFew: Pair = {
   ],
 };
 
+// Rules out D31b.
 /** The sweep comes a little later than the leases end, and till then its session may still speak. */
 const completeAndLastSweep: Pair = {
   of: "a completion of the last lease, and the sweep that finds that it was over",
