@@ -36,7 +36,7 @@ const ALLOWED: Record<string, string[]> = {
   // Types of a page that is a worker: the worker itself is the app's import.
   "src/react": ["src/react", "src/shared", "src/worker/events"],
   "src/dashboard": ["src/dashboard", "src/react", "src/shared"],
-  "src/cli": ["src/cli", "src/shared"],
+  "src/cli": ["src/cli", "src/worker/pool", "src/shared"],
   // A suite plays a worker by the worker's own loop.
   "src/testing": ["src/testing", "src/worker", "src/shared"],
   "src/page": ["src/page", "src/dashboard", "src/cli/config"],

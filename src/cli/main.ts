@@ -3,12 +3,15 @@
 import { DASHBOARD_USAGE, readDashboardOptions } from "./options.js";
 import { probe } from "./probe.js";
 import { serve } from "./serve.js";
+import { work } from "./work.js";
+import { readWorkOptions, UsageError, WORK_USAGE } from "./workOptions.js";
 
 const USAGE = `npx convex-conveyor COMMAND
 
   dashboard   Shows the queues, jobs and workers of a deployment in a browser.
+  work        Runs a worker module in several processes.
 
-Options: npx convex-conveyor dashboard --help`;
+Options: npx convex-conveyor COMMAND --help`;
 
 async function dashboard(args: string[]): Promise<void> {
   const options = readDashboardOptions(args, process.env);
@@ -23,20 +26,33 @@ async function dashboard(args: string[]): Promise<void> {
     process.once(signal, () => void served.close());
 }
 
+async function runWorkers(args: string[]): Promise<void> {
+  const options = readWorkOptions(args);
+  if (options === null) return say(WORK_USAGE);
+  await work(options, say);
+}
+
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function fail(text: string): void {
+/** A `ConvexError` has its words for people in its data. */
+function messageOf(error: unknown): string {
+  const { data, message } = error as { data?: { message?: string }; message?: string };
+  return data?.message ?? message ?? String(error);
+}
+
+function fail(text: string, code: number): void {
   process.stderr.write(`${text}\n`);
-  process.exitCode = 1;
+  process.exitCode = code;
 }
 
 const [command, ...args] = process.argv.slice(2);
 try {
   if (command === "dashboard") await dashboard(args);
+  else if (command === "work") await runWorkers(args);
   else if (command === undefined || command === "--help") say(USAGE);
-  else fail(`Unknown command "${command}".\n\n${USAGE}`);
+  else fail(`Unknown command "${command}".\n\n${USAGE}`, 1);
 } catch (error) {
-  fail(error instanceof Error ? error.message : String(error));
+  fail(messageOf(error), error instanceof UsageError ? 2 : 1);
 }

@@ -76,6 +76,11 @@ function readUrl(given: string | undefined, environment: Environment): string {
       "Which deployment? Give --url or set CONVEX_URL, as in --url https://happy-animal-123.convex.cloud.",
     );
   }
+  return checkUrl(url);
+}
+
+/** Without a slash at its end. */
+export function checkUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new Error(`--url must be an address with https:// or http://; got ${url}.`);
   }

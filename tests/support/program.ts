@@ -5,17 +5,26 @@ import { root } from "./paths.js";
 export interface Program {
   /** Resolves with the first match in its output, past or future. */
   prints(pattern: RegExp, timeoutMs: number): Promise<RegExpMatchArray>;
+  /** As a person types it, with the key Enter at its end. */
+  types(line: string): void;
+  /** Of this process alone, and not of those that it has started. */
+  kill(signal: NodeJS.Signals): void;
   /** As Ctrl-C does. Resolves with the exit code. */
   interrupt(): Promise<number | null>;
   /** Resolves with the exit code and all that it printed. */
   ended: Promise<{ code: number | null; output: string }>;
 }
 
-export function start(command: string, args: string[], env: Record<string, string> = {}): Program {
+export function start(
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+  cwd: string = root,
+): Program {
   const child = spawn(command, args, {
-    cwd: root,
+    cwd,
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
   let output = "";
@@ -31,6 +40,8 @@ export function start(command: string, args: string[], env: Record<string, strin
   );
   return {
     ended,
+    types: (line) => void child.stdin.write(`${line}\r`),
+    kill: (signal) => void child.kill(signal),
     prints: (pattern, timeoutMs) =>
       new Promise((resolve, reject) => {
         const give = (end: () => void) => {

@@ -5,7 +5,7 @@
  * SIGINT is the pool's to answer: a terminal sends it to both. When the pool is gone, the workers stop with their grace.
  */
 import { pathToFileURL } from "node:url";
-import { errorText, NAME_MAX_LENGTH } from "../../shared/index.js";
+import { errorText, isConveyorError, NAME_MAX_LENGTH } from "../../shared/index.js";
 import { setPoolLink, type PooledWorker } from "../pooled.js";
 import { KILL_AFTER_MS } from "./limits.js";
 import type { NumberedOrder, ProcessLoad, Report } from "./messages.js";
@@ -87,7 +87,8 @@ async function run(order: Start): Promise<void> {
     await Promise.all(workers.map((worker) => worker.run()));
   } catch (error) {
     say({ type: "error", message: errorText(error) });
-    console.error(error);
+    // The words of a refusal say all, and the pool has them.
+    if (!isConveyorError(error)) console.error(error);
     process.exitCode = 1;
   }
   // A handler that goes on after its signal would keep the process alive. What waits for `run` comes before.
