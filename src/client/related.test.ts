@@ -113,9 +113,9 @@ describe("related data", () => {
     expect(jobs.find((job) => job.queue === "loose")).not.toHaveProperty("related");
     expectTypeOf(tile.related).toEqualTypeOf<{ title: string; of: string }>();
     type Queues = QueuesOf<(typeof api)["app"]>;
-    type Given = Parameters<NonNullable<Handlers<Queues>["tiles"]>>[0];
+    type Given = Parameters<Extract<Handlers<Queues>["tiles"], (job: never) => unknown>>[0];
     expectTypeOf<Given["related"]>().toEqualTypeOf<{ title: string; of: string }>();
-    type Bare = Parameters<NonNullable<Handlers<Queues>["loose"]>>[0];
+    type Bare = Parameters<Extract<Handlers<Queues>["loose"], (job: never) => unknown>>[0];
     expectTypeOf<Bare["related"]>().toEqualTypeOf<undefined>();
   });
 

@@ -1,6 +1,7 @@
 /** All that component, client, worker and hooks share: pure values, types and arithmetic. */
 export * from "./asks.js";
 export * from "./backoff.js";
+export * from "./batch.js";
 export * from "./buckets.js";
 export * from "./checkConfig.js";
 export * from "./checkJobs.js";

@@ -5,11 +5,13 @@
 import { componentsGeneric, type FunctionReference } from "convex/server";
 import { isConveyorError, type Outcome } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
-import { noFunction, noHandlers } from "../worker/errors.js";
+import { isBatched, type AnyHandler } from "../worker/batching.js";
+import { handlersOf } from "../worker/checkOptions.js";
+import { noHandlers } from "../worker/errors.js";
 import { OUTPUT_DEFAULT } from "../worker/limits.js";
 import type { WorkerEvent } from "../worker/events.js";
 import { Loop } from "../worker/loop.js";
-import type { ContinuesOf, Handler, Handlers, QueuesOf, WorkerApi } from "../worker/types.js";
+import type { ContinuesOf, Handlers, QueuesOf, WorkerApi } from "../worker/types.js";
 import { transportOver, type Wire } from "../worker/wire.js";
 import {
   dueNow,
@@ -123,7 +125,7 @@ interface Follower {
 interface PlayedOptions extends WorkOptions {
   api: WorkerApi;
   token: string;
-  handlers: ReadonlyMap<string, Handler>;
+  handlers: ReadonlyMap<string, AnyHandler>;
 }
 
 /** One worker, its calls and its handlers. */
@@ -254,18 +256,27 @@ class Played {
     }
   }
 
-  private counted(handler: Handler): Handler {
-    return async (job) => {
-      const { queue } = job;
-      this.atWork.set(queue, (this.atWork.get(queue) ?? 0) + 1);
-      try {
-        return await handler(job);
-      } finally {
-        const left = this.atWork.get(queue)! - 1;
-        if (left > 0) this.atWork.set(queue, left);
-        else this.atWork.delete(queue);
-      }
+  /** A batch begins with the jobs of one claim: nothing else would come while it waits. */
+  private counted(handler: AnyHandler): AnyHandler {
+    if (!isBatched(handler))
+      return (job) => this.working(job.queue, async () => await handler(job));
+    const { batch, handler: run } = handler;
+    return {
+      batch: { ...batch, waitMs: 0 },
+      handler: (jobs, context) =>
+        this.working(jobs[0]!.queue, async () => await run(jobs, context)),
     };
+  }
+
+  private async working<Result>(queue: string, work: () => Promise<Result>): Promise<Result> {
+    this.atWork.set(queue, (this.atWork.get(queue) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = this.atWork.get(queue)! - 1;
+      if (left > 0) this.atWork.set(queue, left);
+      else this.atWork.delete(queue);
+    }
   }
 
   private note(event: WorkerEvent): void {
@@ -311,13 +322,10 @@ async function readably<Result>(call: () => Promise<Result>): Promise<Result> {
 }
 
 /** As `new Worker` checks them. */
-function checked(handlers: Record<string, unknown>): Map<string, Handler> {
-  const given = Object.entries(handlers).filter(([, handler]) => handler !== undefined);
-  if (given.length === 0) throw noHandlers();
-  for (const [queue, handler] of given) {
-    if (typeof handler !== "function") throw noFunction(queue, handler);
-  }
-  return new Map(given as [string, Handler][]);
+function checked(handlers: Record<string, unknown>): Map<string, AnyHandler> {
+  const given = handlersOf({ handlers });
+  if (given.size === 0) throw noHandlers();
+  return given;
 }
 
 const tokens = new WeakMap<object, Map<string, string>>();

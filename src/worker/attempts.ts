@@ -25,6 +25,8 @@ export interface Attempt {
   readonly abort: AbortController;
   /** Jobs that its handler wants enqueued with its result. */
   readonly continued: Continuation[];
+  /** Its place in a batch; absent where it has a slot of its own. */
+  batch?: "waiting" | "begun";
   cancelTimer: () => void;
   cancelTimeout: () => void;
 }
@@ -79,17 +81,19 @@ export class Attempts {
     return [...this.all.values()].filter(({ state }) => state === "running");
   }
 
-  /** Handlers that run, whether for a job that is still ours or not. */
-  slotsUsed(): number {
-    return [...this.all.values()].filter(({ state }) => state === "running" || state === "lost")
-      .length;
+  /** Attempts with handlers that run, whether for a job that is still ours or not, and attempts that wait for a batch. */
+  inHand(): Attempt[] {
+    return [...this.all.values()].filter(({ state }) => state === "running" || state === "lost");
   }
 
-  /** The cost of the jobs with running handlers, out of the worker's budget. */
+  /** Handlers of one job each. A batch has a slot of its own. */
+  slotsUsed(): number {
+    return this.inHand().filter(({ batch }) => batch === undefined).length;
+  }
+
+  /** The cost of the jobs in hand, out of the worker's budget. */
   costUsed(): number {
-    return [...this.all.values()]
-      .filter(({ state }) => state === "running" || state === "lost")
-      .reduce((sum, { job }) => sum + (job.cost ?? COST_DEFAULT), 0);
+    return this.inHand().reduce((sum, { job }) => sum + (job.cost ?? COST_DEFAULT), 0);
   }
 
   /** The deployment has confirmed the lease by a beat that was sent then. */
@@ -117,8 +121,8 @@ export class Attempts {
     // the way says `leaseLost` of a job that has just been recorded.
     if (attempt?.state !== "running") return;
     attempt.state = "lost";
-    this.signal(attempt, "leaseLost");
     this.abandonLater(attempt);
+    this.signal(attempt, "leaseLost");
     this.deps.changed();
   }
 
@@ -177,8 +181,8 @@ export class Attempts {
 
   private tellToStop(attempt: Attempt, reason: "canceled" | "timedOut" | "expired"): void {
     if (attempt.state !== "running" || attempt.reason !== undefined) return;
-    this.signal(attempt, reason);
     this.abandonLater(attempt);
+    this.signal(attempt, reason);
   }
 
   private signal(attempt: Attempt, reason: AbortReason): void {

@@ -1,5 +1,6 @@
 /** The rules for a worker's options: each refusal names the rule and the value. Pure. */
 import {
+  checkBatch,
   checkInteger,
   checkLabel,
   checkLength,
@@ -10,6 +11,7 @@ import {
   OFFERED_LABELS_MAX,
   QUEUES_MAX,
 } from "../shared/index.js";
+import { isBatched, type AnyHandler } from "./batching.js";
 import { handlerMissing, noFunction, noHandlers, notGiven, noUrl, siteUrl } from "./errors.js";
 import {
   FLUSH_CHARS_MAX,
@@ -19,10 +21,11 @@ import {
   PRESENCE_MIN_MS,
   STATUS_MIN_MS,
 } from "./limits.js";
+import type { JobHooks } from "./jobHooks.js";
 import type { BackPressure } from "./hookTypes.js";
 import type { OutputOptions, StopAfter, WorkerOptions } from "./options.js";
 import type { Load } from "./pressure.js";
-import type { Handler } from "./types.js";
+import type { BatchHandler, Handler } from "./types.js";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -53,18 +56,52 @@ export function checkGrace(graceMs: number): void {
 }
 
 /** The handlers that are given. */
-export function handlersOf({ handlers }: Given): Map<string, Handler> {
-  const given = new Map<string, Handler>();
+export function handlersOf({
+  handlers,
+  ...hooks
+}: { handlers: object } & { [Hook in keyof JobHooks]?: unknown }): Map<string, AnyHandler> {
+  const given = new Map<string, AnyHandler>();
   for (const [queue, handler] of Object.entries(handlers as Record<string, unknown>)) {
-    if (handler === undefined) continue;
-    if (typeof handler !== "function") throw noFunction(queue, handler);
-    given.set(queue, handler as Handler);
+    if (handler !== undefined) given.set(queue, checkHandler(queue, handler));
   }
+  const batched = [...given].filter(([, handler]) => isBatched(handler)).map(([queue]) => queue);
+  if (batched.length === 0) return given;
+  if (batched.length < given.size) throw batchesBeside(batched, [...given.keys()]);
+  const hook = (["beforeJob", "afterJob", "around"] as const).find((one) => hooks[one]);
+  if (hook !== undefined) throw hookOfBatches(hook, batched);
   return given;
 }
 
+function checkHandler(queue: string, handler: unknown): AnyHandler {
+  if (typeof handler === "function") return handler as Handler;
+  if (typeof handler !== "object" || handler === null) throw noFunction(queue, handler);
+  const { batch, handler: run } = handler as Partial<BatchHandler>;
+  if (typeof run !== "function") throw noFunction(queue, handler);
+  return { batch: checkBatch(`the queue "${queue}"`, batch), handler: run };
+}
+
+/** Of one claim some jobs would fill batches, and some slots: how many it may ask for would be right for one of the two. */
+function batchesBeside(batched: readonly string[], all: readonly string[]): Error {
+  const others = all.filter((queue) => !batched.includes(queue));
+  return conveyorError(
+    "invalidArgument",
+    `All handlers of a worker must have \`batch\`, or none; ${batched.join(", ")} with, and ${others.join(", ")} without. ` +
+      "Make two workers in this program, each with its own `concurrency`.",
+    { argument: "handlers", batched: [...batched], others },
+  );
+}
+
+function hookOfBatches(hook: string, batched: readonly string[]): Error {
+  return conveyorError(
+    "invalidArgument",
+    `${hook} runs beside the handler of one job, and ${batched.join(", ")} has a handler of batches. ` +
+      "Call it in the handler itself, for each job.",
+    { argument: hook, batched: [...batched] },
+  );
+}
+
 /** The queues to serve: all, and of these the ones that come last. */
-export function queuesOf({ queues }: Given, handlers: ReadonlyMap<string, Handler>) {
+export function queuesOf({ queues }: Given, handlers: ReadonlyMap<string, AnyHandler>) {
   const given = (queues ?? [...handlers.keys()]).map((one) =>
     typeof one === "string" ? { queue: one } : one,
   );
@@ -84,7 +121,10 @@ export function queuesOf({ queues }: Given, handlers: ReadonlyMap<string, Handle
 }
 
 /** In one order for the whole fleet, in any order of the options: then their subscriptions share an answer. */
-function checkServed(served: readonly string[], handlers: ReadonlyMap<string, Handler>): string[] {
+function checkServed(
+  served: readonly string[],
+  handlers: ReadonlyMap<string, AnyHandler>,
+): string[] {
   if (served.length === 0) throw noHandlers();
   checkLength("The queues of a worker", served, 1, QUEUES_MAX);
   for (const queue of served) {

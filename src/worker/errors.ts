@@ -98,7 +98,7 @@ export function noFunction(queue: string, handler: unknown): Error {
     conveyorError(
       "invalidArgument",
       `The worker's handler of the queue "${queue}" must be a function; got ${got}. ` +
-        `Write \`handlers: { ${queue}: async ({ payload }) => … }\`.`,
+        `Write \`handlers: { ${queue}: async ({ payload }) => … }\`, or \`${queue}: { batch, handler }\`.`,
       { argument: "handlers", queue, got },
     ),
   );

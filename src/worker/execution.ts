@@ -4,6 +4,8 @@
  */
 import type { Outcome } from "../shared/index.js";
 import { describe, type Attempt, type Attempts } from "./attempts.js";
+import { Batch } from "./batch.js";
+import { isBatched, type AnyHandler } from "./batching.js";
 import { Beside } from "./beside.js";
 import type { Clock } from "./clock.js";
 import { handlerMissing, messageOf } from "./errors.js";
@@ -11,19 +13,21 @@ import type { WorkerEvent } from "./events.js";
 import { jobOf } from "./job.js";
 import { runWithHooks, type JobHooks } from "./jobHooks.js";
 import type { Outbox } from "./outbox.js";
-import { outcomeOfStopped, saidOf } from "./outcome.js";
+import { outcomeOfAbandoned, outcomeOfStopped, saidOf } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
-import type { Handler, Job } from "./types.js";
+import type { BatchHandler, Handler, Job } from "./types.js";
 
 export interface ExecutionDeps {
   clock: Clock;
   attempts: Attempts;
   reports: Reports;
   outbox: Outbox;
-  handlers: ReadonlyMap<string, Handler>;
+  handlers: ReadonlyMap<string, AnyHandler>;
   hooks: JobHooks;
   emit: (event: WorkerEvent) => void;
+  /** An attempt waits for its batch. */
+  gather: (attempt: Attempt) => void;
   /** Whether handlers may still begin. */
   mayBegin: () => boolean;
   /** A job of a queue without a handler came. */
@@ -56,9 +60,32 @@ export class Execution {
     if (attempt.reason === "canceled") return this.conclude(attempt, { kind: "canceled" });
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(id)) return void this.beginAfter(attempt);
+    if (isBatched(handler)) return this.deps.gather(attempt);
     const job = jobOf(attempt, { reports, emit, clock });
     const end = this.beside.run(id, this.run(handler, job, attempt));
     void end.then((one) => this.ended(attempt, one));
+  }
+
+  /** Runs the handler of a queue of batches. All are of that queue; each job ends by itself. */
+  beginBatch(attempts: readonly Attempt[], over: () => void): Batch {
+    const { handlers, reports, emit, clock } = this.deps;
+    const { handler } = handlers.get(attempts[0]!.job.queue) as BatchHandler;
+    const begunAt = clock.now();
+    const batch = new Batch(attempts, {
+      clock,
+      jobOf: (attempt) => jobOf(attempt, { reports, emit, clock }),
+      ended: (attempt, end) => this.ended(attempt, end, begunAt),
+    });
+    const running = batch.run(handler);
+    for (const { job } of attempts) void this.beside.run(job.id, running);
+    void running.then(over);
+    return batch;
+  }
+
+  /** An attempt whose signal has aborted while it waited for its batch. */
+  endUnbegun(attempt: Attempt): void {
+    if (attempt.state === "lost") this.deps.attempts.drop(attempt);
+    else if (attempt.state === "running") this.conclude(attempt, outcomeOfAbandoned(attempt));
   }
 
   /** Ends an attempt's part: the rest of its reports goes first, then its outcome. */
@@ -98,7 +125,7 @@ export class Execution {
     else this.begin(attempt);
   }
 
-  private ended(attempt: Attempt, end: HandlerEnd): void {
+  private ended(attempt: Attempt, end: HandlerEnd, begunAt = attempt.startedAt): void {
     const { outcome: returned, refused } = end;
     const { emit, clock, attempts } = this.deps;
     const about = describe(attempt);
@@ -107,7 +134,7 @@ export class Execution {
       if (attempt.state === "lost") attempts.drop(attempt);
       return;
     }
-    const ms = clock.now() - attempt.startedAt;
+    const ms = clock.now() - begunAt;
     const outcome = outcomeOfStopped(attempt, end);
     const said = outcome.kind === "failed" ? saidOf(outcome) : {};
     const event: WorkerEvent = { kind: "finished", outcome: outcome.kind, ms, ...said, ...about };

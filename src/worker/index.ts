@@ -13,6 +13,9 @@ export type {
 } from "./hookTypes.js";
 export type { OutputOptions, StopAfter, StopOptions, WorkerOptions } from "./options.js";
 export type {
+  BatchContext,
+  BatchHandler,
+  BatchJob,
   ContinuesOf,
   Handler,
   Handlers,
@@ -28,6 +31,7 @@ export type {
 export { Worker } from "./worker.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
 export type {
+  BatchOptions,
   ContinueOptions,
   ConveyorError,
   ConveyorErrorCode,

@@ -101,6 +101,8 @@ export const GRACE_DEFAULT_MS = 8_000;
 export const FLUSH_MS = 3_000;
 /** For the word that the session is over, which nothing else waits for. */
 export const GOODBYE_MS = 1_000;
+/** Answers to jobs of a batch that goes on are recorded together, so often. */
+export const ANSWERS_INTERVAL_MS = REPORT_INTERVAL_MS;
 /** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;
 

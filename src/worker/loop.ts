@@ -12,6 +12,7 @@
 import { LEASES_MAX } from "../shared/index.js";
 import type { Bounds } from "./asking.js";
 import { describe, type Attempt } from "./attempts.js";
+import { largestOf } from "./batching.js";
 import type { CallEnd } from "./calls.js";
 import { confirmLeases } from "./confirm.js";
 import { judge, type Failure } from "./errors.js";
@@ -27,6 +28,7 @@ import type { Claimed, ClaimRequest } from "./transport.js";
 export class Loop {
   private readonly parts: Parts;
   private slots: number;
+  private readonly largestBatch: number;
   private quietly = false;
   private isGreeted = false;
   private error: Error | undefined;
@@ -34,10 +36,11 @@ export class Loop {
 
   constructor(private readonly options: LoopOptions) {
     this.slots = options.concurrency;
+    this.largestBatch = largestOf(options.handlers);
     this.parts = partsOf(options, {
       changed: () => this.changed(),
       isBusy: () => this.isBusy(),
-      slots: () => this.slots,
+      slots: () => this.slotsNow(),
       isQuiet: () => this.quietly,
       stop: () => this.stop(),
       failed: (call, failure) => this.failed(call, failure),
@@ -69,13 +72,15 @@ export class Loop {
   }
 
   private end(): void {
-    const { stopping, heart, reports, cancellations, attempts, status, lifetime } = this.parts;
+    const { stopping, heart, reports, cancellations, attempts, gathering, status, lifetime } =
+      this.parts;
     stopping.end();
     this.giveUp();
     lifetime.end();
     heart.stop();
     reports.stop();
     cancellations.stop();
+    gathering.end();
     attempts.dropAll();
     status.is("stopped");
     this.options.emit({ kind: "stopped", unrecorded: this.parts.outbox.size });
@@ -86,6 +91,7 @@ export class Loop {
     if (this.parts.stopping.phase === "over") return;
     this.options.emit({ kind: "stopping", graceMs });
     this.parts.stopping.begin(graceMs);
+    this.parts.gathering.giveBack();
     this.refresh(true);
     this.parts.waker.wake();
   }
@@ -93,6 +99,7 @@ export class Loop {
   /** From now on so many jobs at once. Jobs above it come to their end. */
   setConcurrency(slots: number): void {
     this.slots = slots;
+    this.parts.gathering.changed();
     this.parts.waker.wake();
   }
 
@@ -142,8 +149,9 @@ export class Loop {
 
   /** Whether anything is in hand. */
   private isBusy(): boolean {
-    const { attempts, execution, outbox } = this.parts;
-    return attempts.slotsUsed() > 0 || execution.ending > 0 || outbox.size > 0;
+    const { attempts, gathering, execution, outbox } = this.parts;
+    if (attempts.inHand().length > 0 || gathering.slotsUsed > 0) return true;
+    return execution.ending > 0 || outbox.size > 0;
   }
 
   /**
@@ -162,11 +170,18 @@ export class Loop {
 
   /** How many jobs to ask for, once so many outcomes are recorded. */
   private room(recorded: number): number {
-    const { stopping, attempts, lifetime } = this.parts;
+    const { stopping, attempts, gathering, lifetime } = this.parts;
     if (stopping.phase !== "working" || this.quietly || this.budget() <= 0) return 0;
-    const slots = this.slots - attempts.slotsUsed();
+    const { used, had } = this.slotsNow();
+    // Of a worker of batches each free slot is one of the largest.
+    const jobs = (had - used) * this.largestBatch - gathering.size;
     const leases = LEASES_MAX - (attempts.held().length - recorded);
-    return Math.max(0, Math.min(slots, leases, lifetime.left));
+    return Math.max(0, Math.min(jobs, leases, lifetime.left));
+  }
+
+  private slotsNow(): { used: number; had: number } {
+    const { attempts, gathering } = this.parts;
+    return { used: attempts.slotsUsed() + gathering.slotsUsed, had: this.slots };
   }
 
   /** The part of the worker's budget that running jobs leave over. */
@@ -256,9 +271,10 @@ export class Loop {
   // --- Trouble, and the end ---------------------------------------------------------------------
 
   private changed(): void {
-    const { heart, cancellations, waker } = this.parts;
+    const { heart, cancellations, gathering, waker } = this.parts;
     heart.schedule();
     cancellations.changed();
+    gathering.changed();
     this.refresh(true);
     waker.wake();
   }

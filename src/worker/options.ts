@@ -30,7 +30,10 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
   token: string;
   /** The module that exports the worker API: `api.worker`. The handlers' types come from it. */
   api: Api;
-  /** The handler of each queue. The worker serves the queues that have a handler. */
+  /**
+   * The handler of each queue: a function of one job, or `{ batch, handler }` with a function of several. The worker serves
+   * the queues that have a handler. All its handlers take batches, or none does: two kinds are two workers.
+   */
   handlers: Handlers<QueuesOf<Api>, ContinuesOf<Api>>;
   /**
    * The queues to serve, 1 to 32, each with a handler and named once. `onlyWhenIdle` puts a queue last: its jobs are claimed
@@ -48,7 +51,7 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
    */
   name?: string;
   /**
-   * How many jobs to run at once, 1 to 64. Handlers share one thread: more than 1 pays where they wait for something,
+   * How many jobs to run at once, 1 to 64; of handlers of batches, how many batches. Handlers share one thread: more than 1 pays where they wait for something,
    * or compute in processes of their own.
    * @default 1
    */

@@ -1,6 +1,7 @@
 /** The parts of a worker's loop, made and connected. Nothing here decides anything. */
 import { Asking } from "./asking.js";
 import { Attempts } from "./attempts.js";
+import { batchingOf } from "./batching.js";
 import { Calls } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
@@ -9,6 +10,7 @@ import type { CallName, WorkerEvent } from "./events.js";
 import { Execution } from "./execution.js";
 import { Following } from "./following.js";
 import { Gate } from "./gate.js";
+import { Gathering } from "./gathering.js";
 import { Heart } from "./heart.js";
 import type { Hooks } from "./hookTypes.js";
 import type { OutputOptions, StopAfter } from "./options.js";
@@ -21,7 +23,7 @@ import { Status } from "./status.js";
 import { Lifetime } from "./stopAfter.js";
 import { Stopping } from "./stopping.js";
 import type { Transport } from "./transport.js";
-import type { Handler } from "./types.js";
+import type { AnyHandler } from "./batching.js";
 import { Waker } from "./waker.js";
 
 export interface LoopOptions {
@@ -31,7 +33,7 @@ export interface LoopOptions {
   /** The queues that it serves, of its handlers'. */
   queues: readonly string[];
   transport: Transport;
-  handlers: ReadonlyMap<string, Handler>;
+  handlers: ReadonlyMap<string, AnyHandler>;
   /** At the start: it may change. */
   concurrency: number;
   presenceMs: number;
@@ -62,7 +64,7 @@ export interface LoopSide {
   /** A slot or a lease has come free, or was taken. */
   changed: () => void;
   isBusy: () => boolean;
-  slots: () => number;
+  slots: () => { used: number; had: number };
   isQuiet: () => boolean;
   stop: () => void;
   failed: (call: CallName, failure: Failure) => void;
@@ -84,6 +86,7 @@ export interface Parts {
   reports: Reports;
   cancellations: Cancellations;
   execution: Execution;
+  gathering: Gathering;
   stopping: Stopping;
   status: Status;
   lifetime: Lifetime;
@@ -132,8 +135,17 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     failed: (error) =>
       emit({ kind: "callRejected", call: "cancellations", error: messageOf(error) }),
   });
+  const gathering: Gathering = new Gathering({
+    ...{ clock, changed: loop.changed },
+    batching: (queue) => batchingOf(options.handlers.get(queue))!,
+    freeSlots: () => loop.slots().had - loop.slots().used,
+    begin: (batch, ended) => execution.beginBatch(batch, ended),
+    unwanted: (attempt) => execution.endUnbegun(attempt),
+    giveBack: (attempt) => execution.conclude(attempt, { kind: "released" }),
+  });
   const execution: Execution = new Execution({
     ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers, hooks },
+    gather: (attempt) => gathering.add(attempt),
     mayBegin: () => stopping.phase === "working",
     unserved: (error) => loop.failed("claim", { kind: "unserved", error }),
     reported: () => waker.wake(),
@@ -146,6 +158,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
         execution.conclude(attempt, { kind: "released" });
       }
       attempts.dropLost();
+      gathering.end();
     },
     over: loop.giveUp,
   });
@@ -171,6 +184,6 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   });
   return {
     ...{ waker, outbox, asking, following, calls, attempts, heart, recording, reports },
-    ...{ cancellations, execution, stopping, status, lifetime, gate },
+    ...{ cancellations, execution, gathering, stopping, status, lifetime, gate },
   };
 }

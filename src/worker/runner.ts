@@ -38,4 +38,4 @@ async function runOnce<Given>(handler: (job: Given) => unknown, job: Given): Pro
   return { outcome, isSilent: value === undefined };
 }
 
-const UNREADABLE = "The handler's error or result cannot be read: reading it throws.";
+export const UNREADABLE = "The handler's error or result cannot be read: reading it throws.";

@@ -7,7 +7,7 @@ export interface StatusDeps {
   clock: Clock;
   name: string;
   attempts: Attempts;
-  slots: () => number;
+  slots: () => { used: number; had: number };
   isQuiet: () => boolean;
   emit: (event: WorkerEvent) => void;
   /** Between two status events, in milliseconds; 0 for none. */
@@ -57,9 +57,12 @@ export class Status {
       since: this.since,
       startedAt: this.startedAt,
       isQuiet: isQuiet(),
-      slots: { used: attempts.slotsUsed(), had: slots() },
+      slots: slots(),
       done: this.done,
-      running: attempts.running().map(describe),
+      running: attempts
+        .running()
+        .filter(({ batch }) => batch !== "waiting")
+        .map(describe),
     };
   }
 }

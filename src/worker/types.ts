@@ -1,6 +1,6 @@
 /** The types for a handler's author: its job, its result. Nothing here runs. */
 import type { FunctionReference, FunctionReturnType } from "convex/server";
-import type { ContinueOptions, JobId, QueueTypes } from "../shared/index.js";
+import type { BatchOptions, ContinueOptions, JobId, QueueTypes } from "../shared/index.js";
 
 /** The module of the app that exports the functions of `conveyor.workerApi`, as in `api.worker`. */
 export interface WorkerApi {
@@ -236,12 +236,90 @@ export type Handler<
   job: Job<Queue, Payload, Continues, Related, Progress>,
 ) => HandlerResult<Result> | Promise<HandlerResult<Result>>;
 
-/** A handler for each queue that the worker serves. */
+/** How a handler of batches answers one of its jobs, each at most once. A job without an answer has the batch's end. */
+export interface JobAnswers<Result = any> {
+  /**
+   * The job has succeeded, with this result. It is recorded within a quarter of a second, whatever the batch comes to.
+   *
+   * @throws `invalidArgument` for a job that has an answer.
+   */
+  readonly succeed: (...result: null extends Result ? [result?: Result] : [result: Result]) => void;
+  /**
+   * The job has failed with this error, as if its own handler had thrown it: `NonRetryableError` and `RetryAfterError` say
+   * more.
+   *
+   * @throws `invalidArgument` for a job that has an answer.
+   */
+  readonly fail: (error: unknown) => void;
+  /**
+   * Gives this job back until later, without a failure. It returns: the batch goes on.
+   *
+   * @param ms As with `snooze` of a job that comes alone.
+   * @throws `invalidArgument` for a job that has an answer, and for a time out of bounds.
+   */
+  readonly snooze: (ms: number) => void;
+}
+
+/** One job of a batch. Its signal, progress, log and output are its own. */
+export interface BatchJob<
+  Queue extends string = string,
+  Payload = any,
+  Result = any,
+  Continues extends QueueTypes = any,
+  Related = any,
+  Progress = any,
+>
+  extends
+    JobFacts<Queue, Payload, Related>,
+    Omit<JobActions<Continues, Progress>, "snooze">,
+    JobAnswers<Result> {}
+
+/** What concerns a whole batch. */
+export interface BatchContext {
+  /** Aborts when none of the batch's jobs is wanted any more. Each job has a signal of its own, too. */
+  readonly signal: AbortSignal;
+}
+
+/** The results of a batch in the order of its jobs, or nothing. A promise that rejects fails its job alone. */
+export type BatchResults<Result> =
+  readonly (HandlerResult<Result> | Promise<HandlerResult<Result>>)[] | void | undefined | null;
+
+/**
+ * A handler of batches, and how they are gathered. It returns one result for each job, in order; or nothing, after it has
+ * answered jobs by `job.succeed`, `job.fail` and `job.snooze`: the rest has succeeded with the result `null`. An error
+ * fails all jobs without an answer, each by its own `retry`. Leases, cancels, timeouts and retries are each job's own.
+ */
+export interface BatchHandler<
+  Queue extends string = string,
+  Payload = any,
+  Result = any,
+  Continues extends QueueTypes = QueueTypes,
+  Related = any,
+  Progress = any,
+> {
+  batch: BatchOptions;
+  handler: (
+    jobs: BatchJob<Queue, Payload, Result, Continues, Related, Progress>[],
+    batch: BatchContext,
+  ) => BatchResults<Result> | Promise<BatchResults<Result>>;
+}
+
+/** The arguments of {@link Handler} and {@link BatchHandler} for a queue. */
+type HandlerFor<
+  Queue extends string,
+  Types extends QueueTypes[string],
+  Continues extends QueueTypes,
+  Related,
+  Progress,
+> =
+  | Handler<Queue, Types["payload"], Types["result"], Continues, Related, Progress>
+  | BatchHandler<Queue, Types["payload"], Types["result"], Continues, Related, Progress>;
+
+/** A handler for each queue that the worker serves: a function, or `{ batch, handler }`. */
 export type Handlers<Queues extends QueueTypes, Continues extends QueueTypes = QueueTypes> = {
-  [Queue in keyof Queues & string]?: Handler<
+  [Queue in keyof Queues & string]?: HandlerFor<
     Queue,
-    Queues[Queue]["payload"],
-    Queues[Queue]["result"],
+    Queues[Queue],
     Continues,
     Queues[Queue] extends { related: infer Related } ? Related : undefined,
     Queues[Queue] extends { progress: infer Progress } ? Progress : any

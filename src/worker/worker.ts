@@ -1,5 +1,6 @@
 /** The worker as a program uses it: checks the options, connects, and runs the loop. */
 import { checkLabel, type PeekedJob } from "../shared/index.js";
+import type { AnyHandler } from "./batching.js";
 import {
   checkConcurrency,
   checkGrace,
@@ -19,7 +20,7 @@ import { Listeners } from "./listeners.js";
 import { Loop } from "./loop.js";
 import type { OutputOptions, StopOptions, WorkerOptions } from "./options.js";
 import type { Transport } from "./transport.js";
-import type { Handler, QueuesOf, WorkerApi } from "./types.js";
+import type { QueuesOf, WorkerApi } from "./types.js";
 
 /**
  * A program that does jobs: it claims as many as it has room for, runs their handlers, keeps their leases alive, and
@@ -49,7 +50,7 @@ export class Worker<Api extends WorkerApi> {
   /** How people see this worker: the option `name`, or else the host's name and the process id. */
   readonly name: string;
 
-  private readonly handlers: ReadonlyMap<string, Handler>;
+  private readonly handlers: ReadonlyMap<string, AnyHandler>;
   private readonly queues: string[];
   private readonly whenIdle: string[];
   private readonly output: Required<OutputOptions>;
