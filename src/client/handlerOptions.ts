@@ -5,7 +5,7 @@ import { conveyorError, vJobFacts, type Handler } from "../shared/index.js";
 import { vJobId } from "./appValidators.js";
 import type { ValueValidator } from "./types.js";
 
-type Reference<Kind extends "action" | "mutation" | "query"> =
+export type Reference<Kind extends "action" | "mutation" | "query"> =
   FunctionReference<Kind, "internal" | "public", any, any> | `function://${string}`;
 
 /**
@@ -77,7 +77,10 @@ export async function handlerNamed({ kind, name }: NamedHandler): Promise<Handle
   return { kind, handle: await handleOf(name() as Reference<"action">), takes: "job" };
 }
 
-async function handleOf(reference: Reference<"action" | "mutation" | "query">): Promise<string> {
+/** The wire form of a reference, or of a handle of another component's function. */
+export async function handleOf(
+  reference: Reference<"action" | "mutation" | "query">,
+): Promise<string> {
   if (typeof reference === "string") return reference;
   return await createFunctionHandle(reference as never);
 }

@@ -100,6 +100,7 @@ export type {
   Reason,
   Stats,
   Status,
+  GroupScope,
   TokenScope,
   TokenStatus,
   TypedJobStatus as JobStatus,

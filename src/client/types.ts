@@ -12,7 +12,7 @@ import type {
   RegisteredQuery,
 } from "convex/server";
 import type { Validator } from "convex/values";
-import type { Status, TokenStatus, TypedOnCompleteArgs } from "../shared/index.js";
+import type { GroupScope, Status, TokenStatus, TypedOnCompleteArgs } from "../shared/index.js";
 import type { Queue } from "./queue.js";
 
 /** A validator of a whole value; `v.optional` has no meaning for one. */
@@ -91,14 +91,17 @@ export interface TokenFunctions {
   /**
    * Makes a token, and returns it this once. `name` is for people, 1 to 64 characters; `queues` are the 1 to 32 that it
    * may serve, or all with `null` or nothing. With `groups`, 1 to 64 of up to 128 characters, 2 KiB together, its
-   * workers see, claim, report and continue with jobs of these groups alone, in any request.
+   * workers see, claim, report and continue with jobs of these groups alone, in any request. `{ prefix }`: of all groups
+   * that begin with it, 1 to 128 characters, compared as they are written. `"byQuery"`: of the groups that the query
+   * `groupsOf` of `workerApi` answers when a worker claims.
    *
    * @example
    * npx convex run tokens:create '{"name": "acme", "queues": ["renders"], "groups": ["org_acme"]}'
+   * npx convex run tokens:create '{"name": "staging", "groups": {"prefix": "staging_"}}'
    */
   create: RegisteredMutation<
     "internal",
-    { name: string; queues?: string[] | null; groups?: string[] | null },
+    { name: string; queues?: string[] | null; groups?: GroupScope | null },
     Promise<{ id: string; token: string }>
   >;
   /**

@@ -21,6 +21,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { answersWith, checkFinished, logRefused, vWorkerFinished } from "./finished.js";
+import { handleOf, type Reference } from "./handlerOptions.js";
 import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
@@ -55,6 +56,7 @@ export function workerFunctions<
   const continues = servedQueues("The continueWith of workerApi", options.continueWith ?? []);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
+  const scoping = groupsOfOption(options.groupsOf);
   const know = async (ctx: RunsQueries, token: string): Promise<TokenScope> =>
     await callComponent(() => ctx.runQuery(component.lib.checkToken, { token }));
   /** The token is known before the app is asked, and the app receives its scope. */
@@ -77,7 +79,7 @@ export function workerFunctions<
   };
 
   return {
-    watch: watchFunction(component, { served, know, ask, findAll, wanted }),
+    watch: watchFunction(component, { served, know, ask, findAll, wanted, scoping }),
 
     claim: mutationGeneric({
       args: { ...caller, name: v.string(), n: v.number(), ...claimRequest },
@@ -87,8 +89,9 @@ export function workerFunctions<
         const { sessionKey, name } = args;
         const call = { kind: "claim" as const, sessionKey, name };
         await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
+        const scope = await scoping();
         const claimed = await callComponent(() =>
-          ctx.runMutation(component.lib.claim, { ...args, queues: declarations }),
+          ctx.runMutation(component.lib.claim, { ...args, queues: declarations, ...scope }),
         );
         const reply = await joinRelated(ctx, component, queries, args, claimed);
         // Payloads were checked when they were enqueued, by the validators that the types come from.
@@ -129,11 +132,14 @@ export function workerFunctions<
           await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
           return { answers: [], jobs: [] } as never;
         }
+        const next =
+          claim === undefined
+            ? {}
+            : { claim: { ...claim, queues: declarations, ...(await scoping()) } };
         const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
             ...{ ...args, n: numberOf(n) },
-            finished: checked,
-            ...(claim === undefined ? {} : { claim: { ...claim, queues: declarations } }),
+            ...{ finished: checked, ...next },
           }),
         );
         logRefused([...refused, ...notServed], completed.answers);
@@ -184,6 +190,20 @@ export function workerFunctions<
   };
 }
 
+/** How calls that search name the app's query for the groups of a token: looked up when it is needed. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
+function groupsOfOption(name: Function | undefined): () => Promise<{ groupsOf?: string }> {
+  if (name === undefined) return () => Promise.resolve({});
+  if (typeof name === "function")
+    return async () => ({ groupsOf: await handleOf(name() as Reference<"query">) });
+  throw conveyorError(
+    "invalidArgument",
+    "`groupsOf` of workerApi must be a function that returns the reference, so that it is looked up when it is needed. " +
+      "Write `groupsOf: () => internal.…`.",
+    { argument: "groupsOf" },
+  );
+}
+
 /** An outcome that is handed over goes alone: it was refused in a batch, or by itself. */
 function onlyOne(finished: readonly Finished[], claim: object | undefined): Finished {
   const [one] = finished;
@@ -216,8 +236,7 @@ function wanted(
   token: TokenScope,
   { queues, groups }: { queues: string[]; groups?: string[] },
 ): WantedJobs {
-  const within = groupsWithin(token, groups);
-  return { queues, groups: within === undefined ? null : [...within] };
+  return { queues, groups: groupsWithin(token, groups) };
 }
 
 function find(served: Served, name: string): AnyQueue {

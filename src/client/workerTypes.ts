@@ -8,6 +8,7 @@ import type {
   ClaimReply,
   CompleteReply,
   Conditions,
+  GroupScope,
   Hello,
   Lease,
   LogUpdate,
@@ -26,8 +27,11 @@ import type { AnyQueue, Authorizes, TypesOf } from "./types.js";
 /** The jobs that a worker asks for. */
 export interface WantedJobs {
   queues: string[];
-  /** The groups that it names, or its token's; `null` for jobs of every group, and of none. */
-  groups: string[] | null;
+  /**
+   * The groups that it names, or its token's: a list, a prefix, or `byQuery` for the answer of `groupsOf`; `null` for jobs
+   * of every group, and of none.
+   */
+  groups: GroupScope | null;
 }
 
 /**
@@ -79,6 +83,30 @@ export interface WorkerApiOptions<
    * export const { claim, … } = conveyor.workerApi({ queues: [tiles], related: { tiles: ofTile } });
    */
   related?: Related;
+  /**
+   * A query of the app that answers which groups a token made with `groups: "byQuery"` is for at present: 0 to 64 of up to
+   * 128 characters, 2 KiB together. It takes `{ id, name }` of the token. It is run in the transaction of each claim, and
+   * in the subscription of an idle worker, so that scope follows the app's rows: a claim conflicts with a change of what the
+   * query reads, and after that change no job of another group is claimed. A job that is running then stays its worker's:
+   * cancel it, or revoke the token, to end it too. Other tokens cost no call.
+   *
+   * @default a token with `byQuery` is refused with the code `groupForbidden`
+   * @example
+   * groupsOf: () => internal.members.groupsOfMachine,
+   * // convex/members.ts
+   * export const groupsOfMachine = internalQuery({
+   *   args: { id: v.string(), name: v.string() },
+   *   handler: async (ctx, { id }) => {
+   *     const machine = await ctx.db.query("machines").withIndex("token", (q) => q.eq("token", id)).unique();
+   *     if (machine === null) return [];
+   *     const of = await ctx.db.query("members").withIndex("user", (q) => q.eq("user", machine.user)).take(64);
+   *     return of.map(({ org }) => org);
+   *   },
+   * });
+   */
+  // A function without a contextual type: its answer may be a reference into the module that this call stands in.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
+  groupsOf?: Function;
   /**
    * Decides about every call of a worker in addition to its token: only `true` is a yes. Any other answer, none
    * included, refuses with the code `forbidden`; an error that it throws is passed on. It runs in the call's own

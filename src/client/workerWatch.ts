@@ -39,11 +39,12 @@ export interface Doorkeeper {
     callOf: (token: TokenScope) => WorkerCall,
   ) => Promise<void>;
   findAll: (ctx: RunsQueries, of: { token: string; queues: readonly string[] }) => Promise<void>;
+  scoping: () => Promise<{ groupsOf?: string }>;
   wanted: (token: TokenScope, of: { queues: string[]; groups?: string[] }) => WantedJobs;
 }
 
 export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
-  const { served, know, ask, findAll, wanted } = door;
+  const { served, know, ask, findAll, wanted, scoping } = door;
 
   /**
    * The one answer that is the same for all workers of a token: the deployment's versions, and which of the token's
@@ -80,7 +81,8 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
       await findAll(ctx, { token, queues: look.queues });
       await ask(ctx, token, (scope) => ({ kind, token: scope, ...wanted(scope, look) }));
       const query = kind === "peek" ? lib.peek : lib.hasWork;
-      return await callComponent(() => ctx.runQuery(query, { token, ...look }));
+      const scope = await scoping();
+      return await callComponent(() => ctx.runQuery(query, { token, ...look, ...scope }));
     },
   });
 }

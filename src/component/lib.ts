@@ -167,6 +167,8 @@ export const watch = mutation({
 // --- The worker protocol ------------------------------------------------------------------------
 
 const caller = { token: v.string(), sessionKey: v.string() };
+/** The handle of the app's query that answers the groups of a token with `byQuery`. Run for no other token. */
+const groupsOf = v.optional(v.string());
 const claimed = {
   ...{ jobs: v.array(vClaimedJob), session: v.string() },
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
@@ -190,10 +192,11 @@ const claimRequest = {
   /** It knows its places among the workers of these queues. */
   placed: v.optional(v.boolean()),
   ...vConditions.fields,
+  groupsOf,
 };
 
 /** A claim's filters, and the claim's cursor if its groups have made it one of their own. */
-const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()) };
+const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()), groupsOf };
 
 /**
  * Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. With

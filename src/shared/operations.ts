@@ -4,6 +4,7 @@
  */
 import { v } from "convex/values";
 import { vJobFilter } from "./operating.js";
+import { vGroupScope } from "./tokenScope.js";
 import { vQueueOverrides } from "./protocol.js";
 
 const queue = { queue: v.string() };
@@ -40,7 +41,11 @@ export const CHANGE_ARGS = {
   retryMany: many,
   deleteMany: many,
   stopTask: task,
-  createToken: { name: v.string(), queues: names, groups: names },
+  createToken: {
+    name: v.string(),
+    queues: names,
+    groups: v.optional(v.union(vGroupScope, v.null())),
+  },
   rotateToken: { id: v.string(), graceMs: v.optional(v.number()) },
   revokeToken: { id: v.string() },
 };

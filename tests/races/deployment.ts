@@ -25,6 +25,7 @@ const APP = {
     export default defineSchema({
       told: defineTable({ id: v.string(), attempt: v.number(), status: v.string(), result: v.optional(v.any()) }),
       faults: defineTable({}),
+      members: defineTable({ group: v.string() }),
     });`,
   "app.ts": `${PRELUDE}
     export const done = internalMutation(async (ctx, { id, attempt, outcome }) => {
@@ -39,6 +40,13 @@ const APP = {
       for (const payload of [1, 2]) await ctx.runMutation(components.conveyor.lib.enqueue, { queue, jobs: [{ payload }] });
     });
     export const fail = mutation(async (ctx) => { await ctx.db.insert("faults", {}); });
+    export const groupsOf = internalQuery(async (ctx) =>
+      (await ctx.db.query("members").collect()).map(({ group }) => group));
+    export const groupsHandle = mutation(() => createFunctionHandle(internal.app.groupsOf));
+    export const join = mutation(async (ctx, { group }) => { await ctx.db.insert("members", { group }); });
+    export const leave = mutation(async (ctx) => {
+      for (const member of await ctx.db.query("members").collect()) await ctx.db.delete(member._id);
+    });
     export const mend = mutation(async (ctx) => {
       for (const fault of await ctx.db.query("faults").collect()) await ctx.db.delete(fault._id);
     });`,

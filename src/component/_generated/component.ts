@@ -126,7 +126,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           id: string;
           name: string;
           queues: Array<string> | null;
-          groups: Array<string> | null;
+          groups: Array<string> | { prefix: string } | "byQuery" | null;
         },
         Name
       >;
@@ -192,6 +192,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
+          groupsOf?: string;
         },
         {
           jobs: Array<{
@@ -398,6 +399,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
+            groupsOf?: string;
           };
           deferCallbacks?: boolean;
           held?: Array<{ id: string; attempt: number }>;
@@ -685,6 +687,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           maxCost?: number;
           groups?: Array<string>;
           cursor?: string;
+          groupsOf?: string;
         },
         | boolean
         | {
@@ -1155,6 +1158,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           maxCost?: number;
           groups?: Array<string>;
           cursor?: string;
+          groupsOf?: string;
         },
         Array<{
           id: string;
@@ -2604,7 +2608,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           name: string;
           queues?: Array<string> | null;
-          groups?: Array<string> | null;
+          groups?: Array<string> | { prefix: string } | "byQuery" | null;
           deployment?: string;
         },
         { id: string; token: string },
@@ -2733,7 +2737,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           id: string;
           name: string;
           queues: Array<string> | null;
-          groups: Array<string> | null;
+          groups: Array<string> | { prefix: string } | "byQuery" | null;
           createdAt: number;
           rotatedAt?: number;
           previousUntil?: number;

@@ -28,6 +28,7 @@ import { askedOf } from "../rows/cancels.js";
 import {
   checkRequest,
   leasedBefore,
+  namesOf,
   takeJobs,
   type Claimed,
   type ClaimRequest,
@@ -66,9 +67,10 @@ export async function complete(
   const now = Date.now();
   checkLeases("The finished jobs of a call", args.finished, 1, LEASES_MAX);
   checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
-  const queues = args.claim === undefined ? [] : checkRequest(args.claim);
-  const token = await authorize(ctx.db, args.token, queues);
-  const request = args.claim === undefined ? undefined : within(token, args.claim);
+  const asked = args.claim === undefined ? [] : checkRequest(args.claim);
+  const token = await authorize(ctx.db, args.token, asked);
+  const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
+  const queues = request === undefined ? [] : namesOf(request);
   const caller = { token, sessionKey: args.sessionKey, name: token.name, queues };
   const session = await enterSession(ctx, caller, now);
   if (judgeCall(session, args.n) === "repeated") {

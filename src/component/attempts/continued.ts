@@ -10,6 +10,7 @@
  */
 import { ConvexError, getConvexSize, v, type Infer, type Value } from "convex/values";
 import {
+  covers,
   errorText,
   groupForbidden,
   isConveyorError,
@@ -31,6 +32,7 @@ import { getQueue, type Queue } from "../rows/queues.js";
 import { enqueueJobs } from "../enter/enqueue.js";
 import { effective, recordOutcome } from "./outcomes.js";
 import { checkQuota, countWrites } from "../rows/quotas.js";
+import { scopeOf } from "../rows/tokens.js";
 import { owedFields } from "../rows/stored.js";
 
 export type Continued = NonNullable<Infer<typeof vFinished>["continued"]>;
@@ -86,13 +88,16 @@ async function permitted(
   checkQuota(token, now);
   const count = continued.reduce((sum, { jobs }) => sum + jobs.length, 0);
   await countWrites(db, token, getConvexSize(continued) + count * TOKEN_JOB_BYTES, now);
-  const { name, groups } = token;
-  if (groups === undefined) return continued;
+  const { name, groups } = scopeOf(token);
+  if (groups === null) return continued;
+  const isAllowed = (group: string | undefined) =>
+    // Of which groups the app would answer may have changed since the claim; of the job's own it was asked then.
+    groups === "byQuery" ? group === own : covers({ queues: null, groups }, { queue: "", group });
   return continued.map(({ queue, jobs }) => ({
     queue,
     jobs: jobs.map(({ payload, options }) => {
       const group = options?.group ?? own;
-      if (group !== undefined && groups.includes(group))
+      if (group !== undefined && isAllowed(group))
         return { payload: payload as Value, options: { ...options, group } };
       throw groupForbidden(name, groups, group ?? "");
     }),

@@ -29,7 +29,7 @@ import {
 } from "./fleet.js";
 import { bringsHandler } from "../rows/jobRules.js";
 import { mayGoOutside, offersOutside, takesAnyInside } from "../index/outsideWorkers.js";
-import { levelsOf, offerOf, type Offer } from "../rows/conditions.js";
+import { groupsKey, levelsOf, offerOf, type Offer } from "../rows/conditions.js";
 import { earlier, pickFrom, pickRest, Picks, type ScanResult, type Target } from "./picking.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -115,7 +115,7 @@ const vLookArgs = v.object({
   /** The claimer's name: a job that a worker of this name has failed is left to other workers for a while. */
   name: v.string(),
   queues: v.array(vLookedAtQueue),
-  conditions: vConditions,
+  conditions: v.object({ ...vConditions.fields, groupPrefix: v.optional(v.string()) }),
   max: v.number(),
   /** The claim's frozen clock. */
   now: v.number(),
@@ -150,7 +150,7 @@ export const chooseJobs = internalQuery({
   handler: async (ctx, args): Promise<Look> => {
     const { queues, max, now, sessionKey, conditions } = args;
     const offer = offerOf(conditions);
-    const mine = decodeCursor(args.cursor, offer.groups);
+    const mine = decodeCursor(args.cursor, groupsKey(offer));
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
     const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
     // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.

@@ -38,7 +38,7 @@ import {
   type Session,
 } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
-import { offerOf } from "../rows/conditions.js";
+import { groupsKey, offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { declareQueue, type Queue } from "../rows/queues.js";
@@ -60,6 +60,10 @@ export interface ClaimRequest extends Conditions {
   waited?: boolean;
   /** It knows its places among the workers of its queues. */
   placed?: boolean;
+  /** The app's query for the groups of a token, by its handle. */
+  groupsOf?: string;
+  /** The groups of a token that is for all with a prefix. */
+  groupPrefix?: string;
 }
 
 export interface Claimed {
@@ -91,6 +95,11 @@ export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate">
   jobs: ClaimedJob[];
   cursor: string;
   session: string;
+}
+
+/** The names of the queues that it serves. */
+export function namesOf({ queues }: ClaimRequest): string[] {
+  return queues.map(({ name }) => name);
 }
 
 /** The worker's part of it. */
@@ -130,9 +139,10 @@ export async function claim(
   args: ClaimRequest & { token: string; sessionKey: string; n: number; name: string },
 ): Promise<ClaimReply> {
   const now = Date.now();
-  const queues = checkRequest(args);
-  const token = await authorize(ctx.db, args.token, queues);
-  const request = within(token, args);
+  const asked = checkRequest(args);
+  const token = await authorize(ctx.db, args.token, asked);
+  const request = await within(ctx, token, args);
+  const queues = namesOf(request);
   const caller = { token, sessionKey: args.sessionKey, name: args.name, queues };
   const session = await enterSession(ctx, caller, now);
   if (judgeCall(session, args.n) === "repeated") {
@@ -250,11 +260,12 @@ export async function takeFrom(
     labels,
     maxCost,
     groups,
+    groupPrefix,
   } = request;
   const offer = offerOf(request);
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
-  const known = ofQueues(decodeCursor(cursor, offer.groups), names);
+  const known = ofQueues(decodeCursor(cursor, groupsKey(offer)), names);
   const max = Math.min(request.max, room(session));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
@@ -285,7 +296,7 @@ export async function takeFrom(
         ...describeQueue(queue, session, lane, now),
         ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
       })),
-      conditions: given({ labels, maxCost, groups }),
+      conditions: given({ labels, maxCost, groups, groupPrefix }),
       max: lane === undefined ? max - batch.leases.length : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,

@@ -5,7 +5,7 @@
 import { bandsOf, placeOf, type Conditions } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "../rows/cursors.js";
-import { levelsOf, offerOf } from "../rows/conditions.js";
+import { groupsKey, levelsOf, offerOf } from "../rows/conditions.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -26,10 +26,10 @@ export interface WaitingRoom {
 /** Queues are read one by one, so that a caller that finds a job in the first does not depend on the other queues. */
 export function waitingRoom(
   ctx: QueryCtx,
-  { cursor, ...conditions }: Conditions & { cursor?: string },
+  { cursor, ...conditions }: Conditions & { cursor?: string; groupPrefix?: string },
 ): WaitingRoom {
   const offer = offerOf(conditions);
-  const mine = decodeCursor(cursor, offer.groups);
+  const mine = decodeCursor(cursor, groupsKey(offer));
   const scanning: ScanContext = {
     db: ctx.db,
     offer,

@@ -21,6 +21,9 @@ export interface LookRequest extends Conditions {
   token: string;
   queues: string[];
   cursor?: string;
+  /** As of a claim. */
+  groupsOf?: string;
+  groupPrefix?: string;
 }
 
 export async function hasWork(
@@ -29,7 +32,7 @@ export async function hasWork(
 ): Promise<boolean | Waiting> {
   checkLength("The queues of a worker", args.queues, 1, naming ? 1 : QUEUES_MAX);
   const token = await authorize(ctx.db, args.token, args.queues);
-  const request = within(token, args);
+  const request = await within(ctx, token, args);
   return naming ? await nameWaiting(ctx, request) : await isAnyWaiting(ctx, request);
 }
 

@@ -43,7 +43,8 @@ const MORE: Waiting = { jobs: [], more: true };
  */
 export async function nameWaiting(ctx: QueryCtx, args: LookRequest): Promise<Waiting> {
   const { scanning, look } = waitingRoom(ctx, args);
-  const waiting = await look(args.queues[0]!);
+  const [queue] = args.queues;
+  const waiting = queue === undefined ? null : await look(queue);
   if (waiting === null) return NONE;
   let found: SeenRow[] = [];
   for (const band of waiting.bands) {

@@ -30,9 +30,10 @@ export async function peek(
   checkInteger("limit", limit, 1, PEEK_MAX);
   checkLength("The queues of a worker", args.queues, 1, QUEUES_MAX);
   const token = await authorize(ctx.db, args.token, args.queues);
-  const { scanning, look } = waitingRoom(ctx, within(token, args));
+  const request = await within(ctx, token, args);
+  const { scanning, look } = waitingRoom(ctx, request);
   const jobs: PeekedJob[] = [];
-  for (const queue of args.queues) {
+  for (const queue of request.queues) {
     if (isSpent(scanning.left)) return jobs;
     const waiting = await look(queue);
     if (waiting === null) continue;

@@ -103,18 +103,19 @@ export async function offersOutside(
   return offers.find(takesAnyInside) === undefined ? offers : [ANYTHING];
 }
 
-const ANYTHING: Offer = { labels: [], groups: [], maxCost: undefined };
+const ANYTHING: Offer = { labels: [], groups: [], groupPrefix: undefined, maxCost: undefined };
 
 /**
  * The offer of a session's last claim. The budget of a session that holds jobs was its remainder then, and is ignored.
  */
-export function offerIn({ labels, groups, maxCost, leases }: Session): Offer {
-  return offerOf({ labels, groups, maxCost: leases.length > 0 ? undefined : maxCost });
+export function offerIn({ labels, groups, groupPrefix, maxCost, leases }: Session): Offer {
+  const left = leases.length > 0 ? undefined : maxCost;
+  return offerOf({ labels, groups, groupPrefix, maxCost: left });
 }
 
 /** Whether it leaves no job that Convex may run. */
-export function takesAnyInside({ groups, maxCost }: Offer): boolean {
-  return groups.length === 0 && maxCost === undefined;
+export function takesAnyInside({ groups, groupPrefix, maxCost }: Offer): boolean {
+  return groups.length === 0 && groupPrefix === undefined && maxCost === undefined;
 }
 
 /** Whether a job is left to workers outside for a while: one of them may take it. */
@@ -128,6 +129,7 @@ export function mayGoOutside(
 const vOffer = v.object({
   labels: v.array(v.string()),
   groups: v.array(v.string()),
+  groupPrefix: v.optional(v.string()),
   maxCost: v.optional(v.number()),
 });
 
@@ -143,8 +145,9 @@ export const outsideOffers = internalQuery({
   args: { queue: v.string(), now: v.number() },
   returns: v.array(vOffer),
   handler: async (ctx, { queue, now }) =>
-    (await offersOutside(ctx.db, queue, now)).map(({ labels, groups, maxCost }) => ({
+    (await offersOutside(ctx.db, queue, now)).map(({ labels, groups, groupPrefix, maxCost }) => ({
       ...{ labels: [...labels], groups: [...groups] },
+      ...(groupPrefix === undefined ? {} : { groupPrefix }),
       ...(maxCost === undefined ? {} : { maxCost }),
     })),
 });
@@ -166,5 +169,7 @@ export async function lookOffers(ctx: MutationCtx, queue: string): Promise<Offer
   const found = await ctx.runQuery(internal.index.outsideWorkers.outsideOffers, args, {
     useStaleSnapshot: true,
   });
-  return found.map(({ labels, groups, maxCost }) => ({ labels, groups, maxCost }));
+  return found.map(({ labels, groups, groupPrefix, maxCost }) => ({
+    ...{ labels, groups, groupPrefix, maxCost },
+  }));
 }

@@ -26,12 +26,16 @@ export interface Offer {
   maxCost: number | undefined;
   /** Sorted; empty for jobs of every group and of none. */
   groups: readonly string[];
+  /** In place of groups: jobs of all groups that begin with it. */
+  groupPrefix?: string | undefined;
 }
 
 /** Conditions as a call has them; absent ones are left out or `undefined`. */
-type Given = { [Field in keyof Conditions]: Conditions[Field] | undefined };
+type Given = { [Field in keyof Conditions]: Conditions[Field] | undefined } & {
+  groupPrefix?: string | undefined;
+};
 
-export function offerOf({ labels = [], maxCost, groups }: Given): Offer {
+export function offerOf({ labels = [], maxCost, groups, groupPrefix }: Given): Offer {
   checkLength("The labels of a worker", labels, 0, OFFERED_LABELS_MAX);
   for (const label of labels) checkString("A label of a worker", label);
   if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
@@ -39,7 +43,10 @@ export function offerOf({ labels = [], maxCost, groups }: Given): Offer {
   if (groups !== undefined) checkLength("The groups of a worker", groups, 1, CLAIM_GROUPS_MAX);
   for (const group of groups ?? []) checkString("A group of a worker", group);
   checkTogether([...labels, ...(groups ?? [])]);
-  return { labels: normalLabels(labels), maxCost, groups: normalLabels(groups ?? []) };
+  return {
+    ...{ labels: normalLabels(labels), maxCost },
+    ...{ groups: normalLabels(groups ?? []), groupPrefix },
+  };
 }
 
 /** They are kept in the session's row, which sweeps and claims of other workers read. */
@@ -90,8 +97,17 @@ export function costOf(job: Pick<Doc<"jobs">, "cost">): number {
 
 type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
 
-export function isOfGroups(job: Asked, { groups }: Offer): boolean {
-  return groups.length === 0 || (job.group !== undefined && groups.includes(job.group));
+export function isOfGroups(
+  { group }: Asked,
+  { groups, groupPrefix }: Pick<Offer, "groups" | "groupPrefix">,
+): boolean {
+  if (groupPrefix !== undefined) return group?.startsWith(groupPrefix) === true;
+  return groups.length === 0 || (group !== undefined && groups.includes(group));
+}
+
+/** The groups as a cursor names them. A prefix has a form that no list of groups has. */
+export function groupsKey({ groups, groupPrefix }: Offer): readonly string[] {
+  return groupPrefix === undefined ? groups : [groupPrefix, ""];
 }
 
 /** Whether the offer allows this job, wherever it was found. */

@@ -229,9 +229,9 @@ export async function dropLeases(
 }
 
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
-function said({ labels, groups, maxCost }: Offer) {
+function said({ labels, groups, groupPrefix, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
-  return { labels: some(labels), groups: some(groups), maxCost };
+  return { labels: some(labels), groups: some(groups), groupPrefix, maxCost };
 }
 
 /** The cursor that a row keeps for the call's repeat, or a lane's next step: none if it is large. */

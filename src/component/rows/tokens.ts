@@ -5,6 +5,7 @@
  * `authorize` reads one row by its hash, a real read that conflicts with nothing but a rotation or revocation. When a token
  * was last used is not written down, which would be a write a call: its sessions say when they were last seen.
  */
+import type { FunctionHandle } from "convex/server";
 import {
   checkInteger,
   checkLabel,
@@ -20,6 +21,8 @@ import {
   TOKEN_GROUPS_MAX_BYTES,
   TOKENS_MAX,
   type Conditions,
+  type GroupScope,
+  type GroupsOfArgs,
   type TokenScope,
   type TokenStatus,
 } from "../../shared/index.js";
@@ -38,23 +41,33 @@ const SECRET_BYTES = 32;
 
 export async function createToken(
   ctx: MutationCtx,
-  args: { name: string; queues: string[] | null; groups?: string[] | null; deployment?: string },
+  args: { name: string; queues: string[] | null; groups?: GroupScope | null; deployment?: string },
 ): Promise<{ id: Id<"tokens">; token: string }> {
   checkLabel("The name of a token", args.name);
   if (args.queues !== null) {
     checkLength("The queues of a token", args.queues, 1, QUEUES_MAX);
     for (const queue of args.queues) checkName("A queue of a token", queue);
   }
-  if (args.groups) checkGroups(args.groups);
+  if (args.groups) checkScope(args.groups);
   const token = await newSecret(args.deployment);
   const id = await ctx.db.insert("tokens", {
     name: args.name,
     hash: await sha256(token),
     queues: args.queues,
-    ...(args.groups ? { groups: normalLabels(args.groups) } : {}),
+    ...(args.groups ? { groups: normalScope(args.groups) } : {}),
     createdAt: Date.now(),
   });
   return { id, token };
+}
+
+function checkScope(groups: GroupScope): void {
+  if (groups === "byQuery") return;
+  if (Array.isArray(groups)) return checkGroups(groups);
+  checkLabel("The prefix of a token's groups", groups.prefix, GROUP_MAX_LENGTH);
+}
+
+function normalScope(groups: GroupScope): GroupScope {
+  return Array.isArray(groups) ? normalLabels(groups) : groups;
 }
 
 /** Each is compared with every row that a claim sees, and all of them are kept in the sessions' rows beside their labels. */
@@ -179,10 +192,56 @@ export async function checkToken(ctx: QueryCtx, token: string): Promise<TokenSco
   return scopeOf(await authorize(ctx.db, token, []));
 }
 
-/** A call's conditions, of jobs that the token is for. Refuses a group that is not the token's. */
-export function within<Asked extends Conditions>(token: Doc<"tokens">, asked: Asked): Asked {
-  const groups = groupsWithin(scopeOf(token), asked.groups);
-  return groups === undefined ? asked : { ...asked, groups: [...groups] };
+/** What a call that searches asks for. `groupsOf`: the handle of the app's query, for tokens that name it. */
+type Asked = Conditions & { queues: unknown[]; groupsOf?: string };
+
+/**
+ * A call's conditions, of jobs that the token is for. Refuses a group that is not the token's. Of a token with `byQuery`
+ * such a group is left out, since it may have been the token's a moment ago: with none left, no queue is searched.
+ *
+ * Of such a token it runs the app's query in the call's transaction, and so depends on what that reads: a
+ * claim and a change of the app's rows, as of memberships, conflict, and the one that commits later retries.
+ */
+export async function within<One extends Asked>(
+  ctx: QueryCtx,
+  token: Doc<"tokens">,
+  asked: One,
+): Promise<One & { groupPrefix?: string }> {
+  const scope = scopeOf(token);
+  if (scope.groups === "byQuery") {
+    const answered = await askApp(ctx, scope, asked.groupsOf);
+    const groups = answered.filter((group) => asked.groups?.includes(group) !== false);
+    return groups.length > 0 ? { ...asked, groups } : { ...asked, queues: [] };
+  }
+  const groups = groupsWithin(scope, asked.groups);
+  if (groups === null || groups === "byQuery") return asked;
+  return Array.isArray(groups) ? { ...asked, groups } : { ...asked, groupPrefix: groups.prefix };
+}
+
+async function askApp(
+  ctx: QueryCtx,
+  { id, name }: TokenScope,
+  groupsOf: string | undefined,
+): Promise<string[]> {
+  if (groupsOf === undefined) {
+    throw conveyorError(
+      "groupForbidden",
+      `The worker token "${name}" is for the groups that a query of the app answers, and the app names none. ` +
+        "Give `groupsOf` to `conveyor.workerApi`, or make a token with a list of groups.",
+      { name, allowed: "byQuery" },
+    );
+  }
+  const query = groupsOf as FunctionHandle<"query", GroupsOfArgs>;
+  const groups: unknown = await ctx.runQuery(query, { id, name });
+  if (!Array.isArray(groups) || groups.some((group) => typeof group !== "string")) {
+    throw conveyorError(
+      "invalidArgument",
+      `\`groupsOf\` of workerApi must answer a list of groups for the worker token "${name}"; got ${typeof groups}.`,
+      { argument: "groupsOf", name },
+    );
+  }
+  if (groups.length > 0) checkGroups(groups as string[]);
+  return normalLabels(groups as string[]);
 }
 
 /** The token's row, if it exists, is not revoked, and may serve all of these queues. */

@@ -1,6 +1,7 @@
 /** Claims, rival claims of the same jobs, and jobs that a claim must not pass by. */
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Mutant, type Pair } from "../pair.js";
+import { mutation } from "../line.js";
 import { Worker, type ClaimReply, type CompleteReply } from "../worker.js";
 
 const NO_SECOND_LOOK: Mutant = {
@@ -55,6 +56,45 @@ const claimAndCancel: Pair = {
       without: "the second check whether the job has begun",
       changes: [{ in: "cancel.ts:cancelJob", condition: "isCancelable", is: true }],
       finds: /cancel is refused/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+// Shows LF-08.
+const claimAndLeave: Pair = {
+  of: "a claim for the groups that the app answers, and the app's change of them",
+  orders: 6,
+  async setUp(line) {
+    await line.enqueueOne({ group: "a" });
+    await line.app("join", { group: "a" });
+    const groupsOf = await line.app<string>("groupsHandle");
+    const made = mutation("operate:createToken", { name: "laptop", groups: "byQuery" });
+    line.token = (await line.do<{ token: string }>(made)).token;
+    const claim = new Worker(line, "worker").claims();
+    return {
+      calls: {
+        claim: { ...claim, args: { ...claim.args, groupsOf } },
+        leave: { ...mutation("app:leave"), namespace: "" },
+      },
+      check(answers) {
+        const { jobs } = answers.of<ClaimReply>("claim");
+        const hasLeft = answers.isBefore("leave", "claim");
+        must(jobs.length === (hasLeft ? 0 : 1), "a claim had jobs of other groups than its own");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the real read of the app's answer",
+      changes: [
+        {
+          in: "tokens.ts:askApp",
+          call: "ctx.runQuery",
+          gives: "ctx.runQuery(query, { id, name }, { useStaleSnapshot: true })",
+        },
+      ],
+      finds: /other groups than its own/,
     },
     UNVALIDATED,
   ],
@@ -185,6 +225,7 @@ const claimAndRelease: Pair = {
 export const CLAIMS: readonly Pair[] = [
   claimAndClaim,
   claimAndCancel,
+  claimAndLeave,
   enqueueAndIdle,
   claimAndEnqueue,
   claimsAndTies,

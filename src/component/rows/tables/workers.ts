@@ -4,7 +4,7 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vAnswer, vSessionState, vLogLevel } from "../../../shared/index.js";
+import { vAnswer, vGroupScope, vSessionState, vLogLevel } from "../../../shared/index.js";
 
 export const workerTables = {
   /**
@@ -53,6 +53,8 @@ export const workerTables = {
      */
     labels: v.optional(v.array(v.string())),
     groups: v.optional(v.array(v.string())),
+    /** In place of groups: all that begin with it. */
+    groupPrefix: v.optional(v.string()),
     maxCost: v.optional(v.number()),
     leases: v.array(
       v.object({
@@ -161,7 +163,7 @@ export const workerTables = {
     /** The queues it may serve; `null` for all. */
     queues: v.union(v.array(v.string()), v.null()),
     /** The groups that its jobs are of; absent for jobs of every group, and of none. */
-    groups: v.optional(v.array(v.string())),
+    groups: v.optional(vGroupScope),
     createdAt: v.number(),
     revokedAt: v.optional(v.number()),
     rotatedAt: v.optional(v.number()),
