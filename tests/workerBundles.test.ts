@@ -33,7 +33,7 @@ async function bundled(platform: "browser" | "neutral" | "node", conditions: str
 }
 
 describe("the worker in a bundle", () => {
-  // Shows LF-38.
+  // Shows LF-38, D25.
   test.each([
     ["a browser", "browser", []],
     ["an edge function", "neutral", ["workerd", "worker", "browser"]],
@@ -46,6 +46,7 @@ describe("the worker in a bundle", () => {
     expect(inputs.some((file) => file.endsWith("index.node.js"))).toBe(false);
   });
 
+  // Shows D25.
   test.each([["node"], ["bun"], ["deno"]])(
     "for %s has the host's name and signals",
     async (name) => {

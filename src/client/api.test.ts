@@ -48,6 +48,7 @@ type References<Functions extends object> =
     : never;
 
 describe("status", () => {
+  // Shows K1.
   test("answers by id, by ids in their order, and by key, of each queue", async () => {
     const t = setup();
     const tile = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
@@ -222,6 +223,7 @@ describe("how often the component is asked", () => {
   });
 });
 
+// Shows N8.
 test("a reader of the functions has the types of each queue, by the id's brand or the queue's name", () => {
   const typed = conveyor.queue("typed", {
     payload: { to: v.string() },

@@ -114,7 +114,7 @@ describe("a bearer token", () => {
 describe("metrics", () => {
   const open = { authorize: () => true };
 
-  // Shows SG-42.
+  // Shows SG-42, K12, L10.
   test("are text that a parser reads, every family with its help", async () => {
     const response = await get(await newApp(open));
     expect(response.status).toBe(200);
@@ -153,6 +153,7 @@ describe("metrics", () => {
     });
   });
 
+  // Shows K7, L10.
   test("say which queues are paused or draining, and how long the oldest job has waited", async () => {
     const t = await newApp(open);
     expect(await read(t, "conveyor_queue_paused")).toEqual({ loose: "0", tiles: "0" });

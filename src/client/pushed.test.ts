@@ -103,7 +103,7 @@ function setup() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-// Shows DE-03, WP-17, C5.
+// Shows DE-03, WP-17, C5, D1.
 // Rules out D3.
 test("actions run, and their results and errors are the jobs'", async () => {
   const t = setup();
@@ -118,7 +118,7 @@ test("actions run, and their results and errors are the jobs'", async () => {
   ]);
 });
 
-// Shows SG-10, C5, D2.
+// Shows SG-10, C5, D1, D2.
 test("a mutation's writes are there if and only if its job has succeeded", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const t = setup();

@@ -233,7 +233,7 @@ describe("functions for browsers", () => {
 });
 
 describe("types", () => {
-  // Shows DE-02, A6.
+  // Shows DE-02, A6, N8.
   test("ids, payloads and results carry their queue's types", () => {
     type Tile = Awaited<ReturnType<typeof tiles.status>>;
     expectTypeOf<Tile>().toEqualTypeOf<JobStatus<{ pixels: string }, "tiles"> | null>();

@@ -113,6 +113,7 @@ describe("on faked timers", () => {
     vi.restoreAllMocks();
   });
 
+  // Shows N1.
   test("a suite is at rest when all that can run now has run, also jobs enqueued meanwhile", async () => {
     const { t, enqueue, counts } = setup();
     await enqueue({ ms: 300, next: 2_000 });
@@ -122,6 +123,7 @@ describe("on faked timers", () => {
     expect(await counts()).toEqual({ succeeded: 3 });
   });
 
+  // Shows N4.
   test("a job that is due later stays, until its time has passed", async () => {
     const { t, enqueue, counts } = setup();
     await enqueue({ ms: 0, runAfter: 20 * MINUTE });

@@ -77,6 +77,7 @@ describe.each(["faked", "real"])("on %s timers", (timers) => {
     vi.restoreAllMocks();
   });
 
+  // Shows N1.
   test("a worker does waiting jobs, and the jobs that follow, and returns its attempts", async () => {
     const t = setup();
     const id = await t.mutation(api.app.render, { scene: "followed" });

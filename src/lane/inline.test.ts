@@ -81,6 +81,7 @@ test("short jobs ask nothing; one that runs for long is asked after now and then
   expect(timers()).toBe(0);
 });
 
+// Shows D20.
 test("a signal that was taken aborts within a second of a cancel, and only its job is asked after so often", async () => {
   const { clock, asked, stands, ended, run, timers } = stage();
   run("deaf", never);

@@ -84,7 +84,7 @@ const show = (id: string) => render(within(<Tile id={id} />));
 const common = { id: "a", queue: "tiles", enqueuedAt: 0, attempt: 1, failures: 0, resets: 0 };
 const job = (rest: object) => ({ ...common, ...rest }) as TileStatus;
 
-// Shows DE-05, DE-07, D12.
+// Shows DE-05, DE-07, D12, K2.
 test("a job is followed from loading to its result", () => {
   show("a");
   expect(screen.getByText("loading")).toBeTruthy();

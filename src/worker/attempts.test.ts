@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
-// Shows LF-18, SG-33, F2.
+// Shows LF-18, SG-33, F2, L1.
 test("all leases are renewed by one beat, three times in a lease, until their outcome is recorded", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });

@@ -182,7 +182,7 @@ describe("errors that end a worker", () => {
     expect(deployment.outcomeOf(next)).toMatchObject({ result: "done" });
   });
 
-  // Shows LF-11.
+  // Shows LF-11, L7.
   test("functions that are gone for a while, as in a deploy, do not end a worker that has worked", async () => {
     const { clock, deployment, end } = startLoop(async () => "done");
     await clock.advance(100);
@@ -211,6 +211,7 @@ describe("errors that end a worker", () => {
     expect(deployment.outcomeOf(id)).toMatchObject({ result: "done" });
   });
 
+  // Shows K21.
   test("a job of a queue without a handler is given back, and the worker ends with handlerMissing", async () => {
     const { clock, deployment, end } = startLoop(async () => null);
     const id = deployment.enqueue(null, "strange");

@@ -4,7 +4,7 @@ import { manual, startLoop } from "./fakes.test.js";
 import { FIRST_SPREAD_MS, LOOK_AGAIN_MS } from "./limits.js";
 
 describe("claiming", () => {
-  // Shows LF-10, SG-07, SG-12.
+  // Shows LF-10, SG-07, SG-12, L1.
   test("a job is claimed, run and recorded, and the next comes with the same call", async () => {
     const { clock, deployment, callsOf } = startLoop(async ({ payload }) => ({
       doubled: payload * 2,
@@ -22,7 +22,7 @@ describe("claiming", () => {
     ]);
   });
 
-  // Shows LF-37, CR-08, SG-11.
+  // Shows LF-37, CR-08, SG-11, D4.
   test("never more handlers than `concurrency` run, and no more is claimed than there is room for", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 3 });

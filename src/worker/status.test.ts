@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
 
 describe("the state of a worker", () => {
+  // Shows L6.
   test("goes from starting through waiting and working to draining and stopped, with an event for each change", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, loop, kinds } = startLoop(handler);
@@ -65,6 +66,7 @@ describe("the status of a worker", () => {
     });
   });
 
+  // Shows L6.
   test("comes as an event every `statusMs`, and no more once the worker has stopped", async () => {
     const { clock, loop, kinds } = startLoop(async () => null, { statusMs: 1_000 });
     await clock.advance(3_500);

@@ -16,7 +16,7 @@ async function oneRunning(options: Parameters<typeof startLoop>[1] = { leaseMs: 
 }
 
 describe("a canceled job that runs", () => {
-  // Shows SG-37, F12.
+  // Shows SG-37, D20, F12.
   // Rules out D29.
   test("gets its signal at once through the subscription, long before a beat would say so", async () => {
     const { clock, deployment, job, kinds, callsOf, id } = await oneRunning();

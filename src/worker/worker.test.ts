@@ -34,6 +34,7 @@ const options = {
 };
 
 describe("types", () => {
+  // Shows N8.
   test("a handler's payload and result have the types of its queue's validators", () => {
     expectTypeOf<Queues["tiles"]>().toEqualTypeOf<{
       payload: { x: number };
@@ -192,12 +193,12 @@ describe("options", () => {
     expect(() => new Worker({ ...options, handlers: {} })).toThrow(/nothing to serve/);
   });
 
-  // Shows CR-13, SG-20.
+  // Shows CR-13, SG-20, L5.
   test("a worker without a name is called after its host and process", () => {
     expect(new Worker(options).name).toContain(`${hostname()}:${process.pid}`);
   });
 
-  // Shows CR-13.
+  // Shows CR-13, L5.
   test("workers of one process without names have different ones: a retry goes to another name", () => {
     const names = [1, 2, 3].map(() => new Worker(options).name);
     expect(new Set(names).size).toBe(3);

@@ -26,7 +26,7 @@ describe.skipIf(withoutPython())("the Python worker", () => {
     expect(run.stderr).toMatch(/^Ran (3[5-9]|[4-9]\d) tests[\s\S]*^OK$/m);
   });
 
-  // Shows C13.
+  // Shows C13, L9.
   test("keeps every rule of the protocol where replies are lost, calls refused and leases ended", async () => {
     const args = ["clients/python/conformance_worker.py"];
     const checks = await checkWorker({ command: "python3", args, env: pythonEnv, isQuiet: true });
@@ -63,7 +63,7 @@ describe("the conformance script", () => {
     });
     afterAll(() => app?.close());
 
-    // Shows C26.
+    // Shows C26, L9.
     test("finds that each of a worker's calls is answered as the protocol says", async () => {
       const checks = await checkServer({
         url: app.url,

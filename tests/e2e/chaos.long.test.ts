@@ -87,7 +87,7 @@ test(
   2 * MINUTE,
 );
 
-// Shows LF-11.
+// Shows LF-11, L7.
 test(
   "the network loses, repeats, delays and cuts",
   async () => {
@@ -118,6 +118,7 @@ test(
   2 * MINUTE,
 );
 
+// Shows L7.
 test(
   "the backend is killed three times",
   async () => {

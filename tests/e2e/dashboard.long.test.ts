@@ -34,6 +34,7 @@ describe("the dashboard by one command", () => {
     return start(process.execPath, ["dist/cli/main.js", "dashboard", ...at]);
   };
 
+  // Shows M1.
   test("serves a page that is given its deployment, until it is stopped", async () => {
     const program = command();
     const [url] = await program.prints(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//, STARTS_MS);

@@ -39,6 +39,7 @@ async function play(queue: string, jobs: Harm[]): Promise<Job[]> {
 const attemptsOf = async (queue: string, { id }: Job): Promise<Attempt[]> =>
   await app.client.query(api.harmful.attempts, { queue, id: id as string });
 
+// Shows D18.
 // Rules out D20.
 test("by reference, a handler that loops for ever or takes all memory costs its own attempt, and its lane goes on", async () => {
   const [memory, tooLong, ended, ...others] = await play("harmful", [

@@ -57,6 +57,7 @@ describe.sequential("npx convex run --component conveyor", () => {
     return JSON.parse((await convex(folder, call, app.backend)).trim() || "null");
   };
 
+  // Shows M1.
   test("the page has a command for every operation", () => {
     const named = new Set(commands.map(([of]) => of));
     const all = Object.keys({ ...CHANGE_ARGS, ...LOOK_ARGS }).map((name) => `operate:${name}`);

@@ -88,6 +88,7 @@ afterEach(async () => {
   await Promise.all(stopped);
 });
 
+// Shows L2, L5.
 test("each process has a number and a name of its own, and one that is killed is replaced after a backoff", async () => {
   const { clock, event, supervisor, status } = newPool({}, { processes: 2 });
   await Promise.all([event("ready", 1), event("ready", 2)]);
@@ -115,6 +116,7 @@ test("a process that throws outside its handlers tells its error, and is replace
   await event("ready", 2);
 });
 
+// Shows L4.
 test("a module that always fails is started again after waits that double, up to half a minute", async () => {
   const { clock, event } = newPool({ rest: "broken" });
   const waits: number[] = [];
@@ -157,6 +159,7 @@ test("a process whose workers have come to their end is replaced at once, and ha
   expect(events.filter(({ kind }) => kind === "backoff")).toEqual([]);
 });
 
+// Shows L3, L4.
 test.each(["blocks", "deaf", "cut"] as const)(
   "a process that acknowledges nothing (%s) is killed and replaced, and its neighbour stays",
   async (mode) => {
@@ -187,6 +190,7 @@ test("a process that answers is left alone, however late its checks come", async
   expect(events.map(({ kind }) => kind)).toEqual(["started", "ready"]);
 });
 
+// Shows D18, L4.
 test("a process beyond its memory limit is stopped with its grace and replaced, and its neighbour stays", async () => {
   const { clock, events, event, checked } = newPool(
     { 1: "grows" },
@@ -202,6 +206,7 @@ test("a process beyond its memory limit is stopped with its grace and replaced, 
   expect(events.filter(({ kind }) => kind === "replaced")).toHaveLength(1);
 });
 
+// Shows L3.
 test("words that are no message of the pool are told, and do no harm", async () => {
   const { events, event, checked } = newPool({ 1: "babbles" });
   await event("ready", 1);
@@ -210,6 +215,7 @@ test("words that are no message of the pool are told, and do no harm", async () 
   expect(unknown).toEqual([null, 7, "rain", {}, { type: "weather" }]);
 });
 
+// Shows L2.
 test("resize starts and stops processes, the last started first, and a new one is quiet where the pool is", async () => {
   const { event, supervisor, status } = newPool({}, { processes: 1 });
   await event("ready", 1);

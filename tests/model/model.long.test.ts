@@ -14,13 +14,13 @@ const WITHIN_MS = Number(process.env.MODEL_MS ?? Infinity);
 /** By far more than they take where nothing is wrong. */
 const LIFE_MS = 6_000;
 
-// Shows WP-08.
+// Shows WP-08, N5.
 test("random lives of fifty steps and more go as a naive queue says", async () => {
   const played = await playLives(life, { seed: 2, numRuns: 40, withinMs: 6_000 });
   expect(played.lives).toBeGreaterThan(0);
 }, 120_000);
 
-// Shows WP-08.
+// Shows WP-08, N5.
 test(
   "every edge of a job's life is walked, and goes as a naive queue says",
   async () => {

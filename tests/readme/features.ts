@@ -128,7 +128,7 @@ test("a job goes to a worker that has its labels and room for its cost, with rel
   expect(jobs[0]!.related).toEqual({ photos: ["https://example.com/a.jpg"] });
 });
 
-// Shows LF-41.
+// Shows LF-41, K3.
 test("a query joins a job's status with its output", async () => {
   const { t, claim, report } = await newApp();
   const id = await t.mutation(anyApi.answers!.ask!, { user: "ann", question: "Why?" });

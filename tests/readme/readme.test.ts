@@ -214,7 +214,7 @@ test("the README's first job prints in a terminal the README's output", async ()
   }
 }, 60_000);
 
-// Shows C26.
+// Shows C26, L9.
 test("each call of the protocol's page is answered as the page says", async () => {
   const made = await convex(app, ["run", "tokens:create", '{"name": "any language"}'], backend);
   const { token } = JSON.parse(made) as { token: string };

@@ -310,6 +310,7 @@ test("a call of an unknown lane is answered that it holds nothing", async () => 
   expect(reply).toMatchObject({ answers: [{ answer: "leaseLost" }], isOver: true });
 });
 
+// Shows D1.
 test("an inline handler in Node runs its queue's lanes there", async () => {
   const played = await play("hashes", ["a", ""]);
   expect(played.a).toMatchObject({

@@ -73,6 +73,7 @@ test("a process dies after its lane's step has committed and before it hears the
   expect(resets(pushed)).toBe(held.length);
 });
 
+// Shows H11.
 test("a process dies between a handler's end and the step that reports it: that attempt is lost, and another is made", async () => {
   pushed = await startPushWorld(3);
   let lost = 0;

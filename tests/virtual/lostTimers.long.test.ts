@@ -71,6 +71,7 @@ test.each(["canceled", "failed"] as const)(
   },
 );
 
+// Shows H11.
 test("the same where the dead lane has all the room there is: the wake that finds none makes sure of a sweep", async () => {
   pushed = await startPushWorld(2, { maxParallelism: 1 });
   const { world } = pushed;

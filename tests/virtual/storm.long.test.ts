@@ -6,7 +6,7 @@ import { play } from "../../bench/play.js";
 
 const CALLERS = 300;
 
-// Shows WP-02, WP-13.
+// Shows WP-02, WP-13, H18, N7.
 // Rules out D4.
 test.each([1, 2])(
   "late wakes of a storm cancel the wakes behind them: %i jobs for each caller",

@@ -38,6 +38,7 @@ const lightOf = async (world: World) =>
   (await world.t.query(api.observe.health, { queue: "tiles" })).light;
 
 describe("a job with a handler that could not be begun", () => {
+  // Shows K21.
   test.each(["handlerMissing", "noPermit"] as const)(
     "says so in why, in an event and in its queue's health: %s",
     async (kind) => {

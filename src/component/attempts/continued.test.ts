@@ -24,6 +24,7 @@ async function running(options = {}) {
 const next = { payload: "next" };
 
 describe("the jobs to follow", () => {
+  // Shows E10.
   test("is enqueued in the transaction that records its outcome", async () => {
     const { world, worker, job } = await running();
     const { words } = await worker.complete([

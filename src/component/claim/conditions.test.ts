@@ -5,7 +5,7 @@ import { failed, newWorld, refusal, released, type Worker } from "../setup.test.
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
 
 describe("labels", () => {
-  // Shows LF-42, SG-04, C16, C19.
+  // Shows LF-42, SG-04, C16, C19, G15.
   test("a job goes only to a worker that has all of its labels", async () => {
     const world = await newWorld();
     await world.enqueue("both", { labels: ["gpu", "eu"] });

@@ -57,7 +57,7 @@ describe("status", () => {
 });
 
 describe("status of many", () => {
-  // Shows WP-28.
+  // Shows WP-28, K1.
   test("comes in the order of the ids, with null for an id of another queue", async () => {
     const world = await newWorld();
     const [one, two] = await world.enqueueBatch([1, 2]);

@@ -56,7 +56,7 @@ async function keepBusy(world: World, rounds: number): Promise<void> {
 }
 
 describe("the gauge of a quiet queue", () => {
-  // Shows SG-40.
+  // Shows SG-40, K6.
   test("is current: a new job is in it at once", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
@@ -97,6 +97,7 @@ describe("the gauge of a quiet queue", () => {
 });
 
 describe("the gauge of a busy queue", () => {
+  // Shows K6.
   test("is a row that the roll-up rewrites, and its content, until the next write", async () => {
     const world = await newWorld();
     await keepBusy(world, 2);
@@ -182,7 +183,7 @@ describe("health", () => {
     }
   }
 
-  // Shows DE-10, DE-11.
+  // Shows DE-10, DE-11, K8.
   test("is of the last five that ended, newest first, 5,000 ms and all well where none has", async () => {
     const world = await newWorld();
     await world.enqueue();

@@ -21,7 +21,7 @@ async function expiring(world: World, ms: number): Promise<Id<"jobs">> {
 }
 
 describe("a job that is not begun in time", () => {
-  // Shows LF-36.
+  // Shows LF-36, A22, H17.
   test("fails within a second or so, and the error says that it expired and by how much", async () => {
     const world = await newToldWorld();
     const id = await expiring(world, 90_000);

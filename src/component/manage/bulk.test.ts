@@ -165,6 +165,7 @@ describe("retrying many", () => {
     }
   }
 
+  // Shows E15.
   test("takes failed jobs only, oldest first, each once, also where they fail again at once", async () => {
     const world = await newWorld();
     await failMany(world, 130);

@@ -67,7 +67,7 @@ describe("a draining queue", () => {
 });
 
 describe("overrides", () => {
-  // Shows WP-16, WP-33, F6.
+  // Shows WP-16, WP-33, F6, H12, H13.
   test("apply at once, override declared values, and survive a deploy that declares something else", async () => {
     const world = await started({ leaseMs: 10_000 });
     const overrides = { leaseMs: 3_000 };
@@ -149,6 +149,7 @@ describe("overrides", () => {
     expect(await refusal(call)).toMatchObject({ code: "invalidArgument", got: "leasMs" });
   });
 
+  // Shows K10.
   test("are recorded as events, with the queue's other events", async () => {
     const world = await started();
     await world.t.mutation(api.operate.pauseQueue, { queue });

@@ -10,7 +10,7 @@ async function replace(world: World, id: string, payload = "newer", options: Job
 }
 
 describe("a job that has not begun", () => {
-  // Shows DE-15, B6.
+  // Shows DE-15, A17, B6.
   test.each<[string, JobOptions]>([
     ["waits", {}],
     ["is due later", { runAfter: 60_000 }],

@@ -22,7 +22,7 @@ async function take(world: World, key: Partial<UniqueKey> = {}, payload: string 
 }
 
 describe("a key is taken while its job is active", () => {
-  // Shows LF-35, DE-04, A11.
+  // Shows LF-35, DE-04, A4, A11.
   test("a second job gets the id of the first, while it waits and while it runs", async () => {
     const world = await newWorld();
     const first = await take(world);

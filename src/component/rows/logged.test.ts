@@ -122,7 +122,7 @@ async function operated(world: World): Promise<void> {
   await world.advance(2_000);
 }
 
-// Shows SG-42, WP-20.
+// Shows SG-42, WP-20, K10.
 test("changes of jobs, queues and the component itself are logged by name, each event with its fields, and a job's with the job's name", async () => {
   const lines = hear();
   const retry = { maxAttempts: 2, initialBackoffMs: 1, base: 1, maxBackoffMs: 1 };

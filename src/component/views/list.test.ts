@@ -125,6 +125,7 @@ describe("waiting jobs", () => {
 });
 
 describe("the other statuses", () => {
+  // Shows E15.
   test("are listed as they fall due, began or ended, with the fields of each status", async () => {
     const world = await newWorld();
     await enqueueAll(world, [

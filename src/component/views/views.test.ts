@@ -75,7 +75,7 @@ describe("progress", () => {
 });
 
 describe("counts", () => {
-  // Shows SG-40, WP-33.
+  // Shows SG-40, WP-33, K6.
   test("are bounded, and say when there is more", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3, 4]);

@@ -143,7 +143,7 @@ const enqueueAndGuardRests: Pair = {
   mutants: [NO_DOOR],
 };
 
-// Shows WP-13.
+// Shows WP-13, H18.
 // Rules out P18.
 /** It has only one job to run, and that is running. */
 const wakeAndFree: Pair = {
@@ -279,6 +279,7 @@ const lowerAndWake: Pair = {
   mutants: [UNVALIDATED],
 };
 
+// Shows H12.
 // Rules out D16.
 const raiseAndWake: Pair = {
   of: "a higher maxParallelism, and a wake that finds no capacity",
