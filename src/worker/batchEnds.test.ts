@@ -4,6 +4,7 @@ import { isConveyorError, NonRetryableError } from "../shared/index.js";
 import { caught, startBatches, startManual, threeRunning } from "./batchFakes.test.js";
 
 describe("the end of a batch", () => {
+  // Shows D21.
   test("an array has each job's result in order, and one call records all", async () => {
     const { clock, deployment, ids, batch, callsOf } = await threeRunning();
     batch.resolve(["a", undefined, { c: 3n }]);
@@ -57,6 +58,7 @@ describe("the end of a batch", () => {
     }
   });
 
+  // Shows D21.
   test("one job that is answered as failed fails alone, as its own handler's error would", async () => {
     const { clock, deployment, ids, batch } = await threeRunning();
     batch.jobs[1]!.fail(new NonRetryableError("never"));

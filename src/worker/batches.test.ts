@@ -8,6 +8,7 @@ import type { Handlers } from "./types.js";
 import { Worker } from "./worker.js";
 
 describe("a batch begins", () => {
+  // Shows D22.
   test("at once when `size` jobs are there, in the order of their claims", async () => {
     const { ids, batch } = await threeRunning();
     expect(batch.ids).toEqual(ids);
@@ -19,6 +20,7 @@ describe("a batch begins", () => {
     expect(batch.at).toBeLessThan(100);
   });
 
+  // Shows D22.
   test("with fewer when its oldest job has waited `waitMs` since its claim, and no sooner", async () => {
     const { clock, begun, enqueue, callsOf } = startManual();
     await clock.advance(1_000);
@@ -39,6 +41,7 @@ describe("a batch begins", () => {
     expect(begun.map(({ ids }) => ids)).toEqual([["job1", "job2"]]);
   });
 
+  // Shows D22.
   test("with jobs of one group alone where it is made `by` group; jobs without a group are one of their own", async () => {
     const { clock, begun, enqueue } = startManual({
       ...{ concurrency: 4, leaseMs: 60_000 },
