@@ -66,6 +66,8 @@ export interface EnqueueOptions<
   tags?: readonly string[] | undefined;
   /**
    * The labels that a worker must have for the job: up to 16, each of 1 to 64 letters, digits, `_`, `-`, `.` or `:`.
+   * `vramGb>=24` needs a worker with the label `vramGb=24` or more: digits, with decimals or without. A route is of one set:
+   * name a few steps, as 8, 24 and 80, not each job's own number.
    * The waiting jobs of one queue may have up to 63 different sets of labels and classes of cost.
    * @default none: any worker
    */

@@ -27,8 +27,11 @@ import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 import type { JobOptions, NewJob } from "./protocol.js";
 import { checkStorable, kindOf } from "./values.js";
 
-/** A label of workers, as in `gpu`, `region:eu-west` or `cuda-12.4`: no comma, which separates labels in a route's name. */
-const WORKER_LABEL = new RegExp(`^[A-Za-z0-9_.:-]{1,${NAME_MAX_LENGTH}}$`);
+/**
+ * A label of workers, as in `gpu`, `region:eu-west` or `cuda-12.4`, or the least of a number, as in `vramGb>=24`: no comma,
+ * which separates labels in a route's name.
+ */
+const WORKER_LABEL = /^[A-Za-z0-9_.:-]+(>=\d{1,15}(\.\d{1,9})?)?$/;
 
 /** The share of a new job in its transaction. */
 export interface JobWeight {
@@ -103,10 +106,10 @@ export function checkDeadline(dueAt: number, deadlineMs: number, now: number): v
 export function checkLabels(what: string, labels: readonly string[]): void {
   checkLength(what, labels, 0, LABELS_MAX);
   for (const label of labels) {
-    if (WORKER_LABEL.test(label)) continue;
+    if (label.length <= NAME_MAX_LENGTH && WORKER_LABEL.test(label)) continue;
     throw conveyorError(
       "invalidArgument",
-      `A label must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_", "-", "." or ":"; got ${JSON.stringify(label.slice(0, 100))}.`,
+      `A label must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_", "-", "." or ":", or these and the least of a number, as in "vramGb>=24"; got ${JSON.stringify(label.slice(0, 100))}.`,
       { argument: "labels", got: label.slice(0, 100) },
     );
   }

@@ -35,6 +35,25 @@ export function normalLabels(labels: readonly string[]): string[] {
   return [...new Set(labels)].sort();
 }
 
+/** Between a number's name and the least that a job needs of it, as in `vramGb>=24`. No other label holds it. */
+export const AT_LEAST = ">=";
+const NUMBER = /^\d+(\.\d+)?$/;
+
+/**
+ * Whether a claimer with these labels has one that a job needs: the very same; or, of a number, one like `vramGb=40`, with at
+ * least as much.
+ */
+export function hasLabel(offered: readonly string[], needed: string): boolean {
+  const at = needed.indexOf(AT_LEAST);
+  if (at < 0) return offered.includes(needed);
+  const name = `${needed.slice(0, at)}=`;
+  const least = Number(needed.slice(at + AT_LEAST.length));
+  const amounts = offered
+    .filter((one) => one.startsWith(name))
+    .map((one) => one.slice(name.length));
+  return amounts.some((amount) => NUMBER.test(amount) && Number(amount) >= least);
+}
+
 /** The value of `jobs.shard` for this shard of a route. */
 export function placeOf(route: number, shard: number): number {
   return route * SHARDS_MAX + shard;
@@ -46,5 +65,5 @@ export function serves(
   { labels = [], maxCost }: Offer,
 ): boolean {
   if (maxCost !== undefined && 2 ** route.costClass > maxCost) return false;
-  return route.labels.every((label) => labels.includes(label));
+  return route.labels.every((label) => hasLabel(labels, label));
 }

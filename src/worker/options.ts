@@ -58,7 +58,7 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
   concurrency?: number;
   /**
    * The labels of this worker, which jobs ask for with `labels`: it gets jobs that ask for no other label. Up to 64,
-   * and 4 KiB together with `groups`.
+   * and 4 KiB together with `groups`. A number of it, as `vramGb=40`, serves jobs that need at least so much: `vramGb>=24`.
    * @default none: it gets jobs that ask for nothing
    */
   labels?: readonly string[];

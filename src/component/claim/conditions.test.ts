@@ -5,6 +5,41 @@ import { failed, newWorld, refusal, released, type Worker } from "../setup.test.
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
 
 describe("labels", () => {
+  // Shows C19.
+  test("a job that needs so much of a number goes only to a worker that has it, or more", async () => {
+    const world = await newWorld();
+    for (const least of ["8", "24", "24.5", "80"])
+      await world.enqueue(least, { labels: ["gpu", `vramGb>=${least}`] });
+    const worker = world.worker("w");
+    const claim = async (...labels: string[]) => payloads(await worker.claim(9, { labels })).sort();
+    const offers = [["vramGb=80"], ["gpu"], ["gpu", "vramGb"], ["gpu", "vramGb=7.99"]];
+    const odd = ["-90", "", "Infinity", "9e9", "0x99", "80 ", "=80"].map((one) => `vramGb=${one}`);
+    for (const labels of [...offers, ["gpu", ...odd], ["gpu", "xvramGb=99", "vramG=99"]]) {
+      expect(await worker.hasWork({ labels })).toBe(false);
+      expect(await claim(...labels)).toEqual([]);
+    }
+    expect(await worker.hasWork({ labels: ["gpu", "vramGb=8"] })).toBe(true);
+    expect(payloads(await worker.peek({ labels: ["gpu", "vramGb=24"] }))).toHaveLength(2);
+    expect(await claim("gpu", "vramGb=24")).toEqual(["24", "8"]);
+    expect(await claim("gpu", "vramGb=16", "vramGb=40")).toEqual(["24.5"]);
+    expect(await claim("gpu", "vramGb=80")).toEqual(["80"]);
+  });
+
+  test.each([
+    "vramGb>=",
+    "vramGb>=x",
+    "vramGb>=-1",
+    ">=1",
+    "vramGb>1",
+    "a>=1>=2",
+    "a>=1e9",
+    `${"a".repeat(62)}>=1`,
+  ])("the label %s is refused", async (label) => {
+    const world = await newWorld();
+    const refused = await refusal(world.enqueue("job", { labels: [label] }));
+    expect(refused.code).toBe("invalidArgument");
+  });
+
   // Shows LF-42, SG-04, C16, C19, G15.
   test("a job goes only to a worker that has all of its labels", async () => {
     const world = await newWorld();

@@ -10,6 +10,7 @@ import {
   conveyorError,
   COST_DEFAULT,
   COST_MAX,
+  hasLabel,
   KEY_MAX_LENGTH,
   normalLabels,
   OFFER_MAX_BYTES,
@@ -114,5 +115,5 @@ export function groupsKey({ groups, groupPrefix }: Offer): readonly string[] {
 export function allows(offer: Offer, job: Asked): boolean {
   const { labels = [] } = job;
   const affordable = offer.maxCost === undefined || costOf(job) <= offer.maxCost;
-  return affordable && isOfGroups(job, offer) && labels.every((one) => offer.labels.includes(one));
+  return affordable && isOfGroups(job, offer) && labels.every((one) => hasLabel(offer.labels, one));
 }
