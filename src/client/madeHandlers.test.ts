@@ -203,7 +203,7 @@ describe("a mutation", () => {
   });
 });
 
-// Shows D1.
+// Shows C5, D1.
 test("a query is given its job, and puts it off", async () => {
   const { status, result } = await play("reads", "nothing");
   expect(status).toBe("succeeded");

@@ -123,6 +123,7 @@ describe("a queue that comes last", () => {
 });
 
 describe("a worker that follows nothing", () => {
+  // Shows CR-14, C13.
   test("polls about every `pollMs`, ever more seldom while it finds nothing, and again as often once it has found a job", async () => {
     const clock = new FakeClock();
     const asking = new Asking(clock, ["tiles"], "w", { pollMs: 1_000 });

@@ -280,10 +280,13 @@ describe("outcomes that are refused", () => {
   });
 });
 
-test("an idle worker beats at its presence interval, to be seen", async () => {
+test("an idle worker beats at its presence interval, to be seen, and not at all where that is 0", async () => {
   const { clock, callsOf } = startLoop(async () => null, { presenceMs: 60_000 });
   await clock.advance(200_000);
   expect(callsOf("heartbeat").map(({ at, ids }) => ({ at, ids }))).toEqual(
     [60_000, 120_000, 180_000].map((at) => ({ at, ids: [] })),
   );
+  const unseen = startLoop(async () => null, { presenceMs: 0 });
+  await unseen.clock.advance(200_000);
+  expect(unseen.callsOf("heartbeat")).toEqual([]);
 });

@@ -40,7 +40,7 @@ function start(name: string, options: Options = {}) {
   return { worker, events, ended: worker.run() };
 }
 
-// Shows CR-14, CR-17.
+// Shows CR-14, CR-17, C13.
 test("a worker that polls does jobs over HTTP alone, and ends by itself after so many", async () => {
   const ids = await Promise.all([1, 2, 3, 4, 5].map(enqueue));
   const { worker, ended } = start("poller", { poll: { everyMs: 250 }, stopAfter: { jobs: 3 } });

@@ -239,6 +239,7 @@ test("a lane that wakes rely on scans for more though its first job has not ende
   expect(started[1]).toMatchObject({ lookAfterMs: 100 });
 });
 
+// Rules out D18.
 test("a lane with all that a lane can have gives it up when maxParallelism is lowered beside another", async () => {
   const line = await newLine(LANE_WIDTH + 8, "s256");
   await line.enqueue(LANE_WIDTH + 32);

@@ -41,7 +41,8 @@ export interface Played {
   digest: string;
 }
 
-export async function play(seed: number, jobs: number): Promise<Played> {
+/** A world with the app, a queue with so many jobs of half a second, and a token for its workers. */
+async function begin(seed: number, jobs: number): Promise<{ world: World; token: string }> {
   linkPackage(APP);
   const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
   const world = await createWorld({ seed, trace: true, runner: { carried: CARRIED } });
@@ -57,6 +58,24 @@ export async function play(seed: number, jobs: number): Promise<Played> {
     }));
     await world.run(client.mutation(...jobCalls(api.sums).enqueueMany("sums", payloads)));
   }
+  return { world, token };
+}
+
+/** The time that so many workers take for all jobs. */
+export async function drain(seed: number, jobs: number, workers: number): Promise<number> {
+  const { world, token } = await begin(seed, jobs);
+  const startedAt = world.now();
+  for (let i = 0; i < workers; i++) await startWorker(world, token, `worker ${i}`);
+  const client = world.httpClient();
+  while ((await world.run(client.query(api.done.count, {}))) < jobs) await world.advance(500);
+  const tookMs = world.now() - startedAt;
+  await world.close();
+  return tookMs;
+}
+
+export async function play(seed: number, jobs: number): Promise<Played> {
+  const { world, token } = await begin(seed, jobs);
+  const client = world.httpClient();
   const startedAt = world.now();
   const workers: Program[] = [];
   for (let i = 0; i < WORKERS; i++) workers.push(await startWorker(world, token, `worker ${i}`));

@@ -217,7 +217,7 @@ describe("handlers of another kind than declared", () => {
     expect(jobs[2]).toMatchObject({ status: "failed", error: expect.stringMatching(/job: true/) });
   });
 
-  // Shows WP-17.
+  // Shows WP-17, C5.
   test("in a queue with an inline handler, a job with its own runs in that", () => {
     expect(jobs[3]).toMatchObject({ status: "succeeded", result: null });
   });

@@ -39,7 +39,6 @@ test("an isolated job costs a wake, a lane, its handler and a completion", async
 });
 
 // Shows H1.
-// Rules out D18.
 test("in a backlog a job costs at most two calls, four documents and 1.25 KB beside its payload, and never more run than may", async () => {
   const parallelism = 50;
   const load = { inOne: 400 };

@@ -137,6 +137,7 @@ const enqueueAndIdle: Pair = {
   ],
 };
 
+// Shows WP-05.
 // Rules out D6d.
 const claimAndEnqueue: Pair = {
   of: "a claim that passes its cursor, and an enqueue",
