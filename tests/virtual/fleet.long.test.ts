@@ -12,7 +12,9 @@ test("a hundred jobs, four workers of which one is killed: each job is done once
 // Shows CR-18.
 test("four workers take less than half of the time that one takes", async () => {
   const [alone, four] = [await drain(1, 160, 1), await drain(1, 160, 4)];
-  console.log(`160 jobs of 500 ms: one worker ${Math.round(alone)} ms, four ${Math.round(four)} ms`);
+  console.log(
+    `160 jobs of 500 ms: one worker ${Math.round(alone)} ms, four ${Math.round(four)} ms`,
+  );
   // Eight at once of half a second each: no worker does more than sixteen a second.
   expect(alone).toBeGreaterThanOrEqual(10_000);
   expect(four).toBeLessThan(alone / 2);
