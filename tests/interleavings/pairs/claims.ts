@@ -70,11 +70,11 @@ const claimAndLeave: Pair = {
     await line.app("join", { group: "a" });
     const groupsOf = await line.app<string>("groupsHandle");
     const made = mutation("operate:createToken", { name: "laptop", groups: "byQuery" });
-    line.token = (await line.do<{ token: string }>(made)).token;
+    const { token } = await line.do<{ token: string }>(made);
     const claim = new Worker(line, "worker").claims();
     return {
       calls: {
-        claim: { ...claim, args: { ...claim.args, groupsOf } },
+        claim: { ...claim, args: { ...claim.args, token, groupsOf } },
         leave: { ...mutation("app:leave"), namespace: "" },
       },
       check(answers) {
@@ -91,7 +91,7 @@ const claimAndLeave: Pair = {
         {
           in: "tokens.ts:askApp",
           call: "ctx.runQuery",
-          gives: "ctx.runQuery(query, { id, name }, { useStaleSnapshot: true })",
+          gives: "await ctx.runQuery(query, { id, name }, { useStaleSnapshot: true })",
         },
       ],
       finds: /other groups than its own/,
