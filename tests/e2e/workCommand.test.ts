@@ -91,6 +91,7 @@ test("a file that is not there, and a module that fails, end it with 1 and the r
   expect(output).toMatch(/ended with code 1 before it was ready: No graphics card\.\n$/);
 });
 
+// Shows M1.
 test("a line for each process, arguments and .env.local for its module, and Ctrl-C ends all with 0", async () => {
   write(".env.local", "OTHER=from-the-file\n");
   const args = ["worker.mjs", "--processes", "2", "--name", "gpu", "--", "fast", "loud"];
