@@ -18,7 +18,7 @@ const INTERFACES = [
   ],
   ["src/client/enqueueTypes.ts", "KeyOption", "Of a key: `key`"],
   ["src/worker/options.ts", "WorkerOptions", "Of a worker: `new Worker(options)`"],
-  ["src/shared/batch.ts", "BatchOptions", "Of batches: `batch` beside a handler"],
+  ["src/shared/batch.ts", "Batching", "Of batches: `batch` beside a handler"],
   ["src/worker/hookTypes.ts", "Hooks", "Of a worker's hooks: also in `new Worker(options)`"],
   ["src/worker/hookTypes.ts", "ClaimConditions", "Of one claim: returned by `beforeClaim`"],
   ["src/worker/hookTypes.ts", "BackPressure", "Of a worker's limits: `backPressure`"],

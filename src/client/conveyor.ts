@@ -8,6 +8,7 @@ import {
   OVERVIEW_QUEUES_MAX,
   SCHEDULER_SHARE_MAX,
   SCHEDULER_SHARE_MIN,
+  type Batching,
   type MainLoop,
   type QueueOverview,
   type WorkerStatus,
@@ -111,16 +112,13 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
     VResult extends ValueValidator = VAny,
     VContext extends ValueValidator = VAny,
     VProgress extends ValueValidator = VAny,
+    Batch extends Batching | undefined = undefined,
   >(
     name: Name,
-    options: QueueOptions<Payload, VResult, VContext, VProgress> = {},
-  ): Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress> {
-    const queue = new Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress>(
-      this.component,
-      name,
-      options,
-      this.options,
-    );
+    options: QueueOptions<Payload, VResult, VContext, VProgress> & { batch?: Batch } = {},
+  ): Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress, Batch> {
+    type Made = Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress, Batch>;
+    const queue: Made = new Queue(this.component, name, options, this.options);
     if (this.names.has(name)) {
       throw conveyorError(
         "invalidArgument",

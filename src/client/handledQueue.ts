@@ -22,6 +22,7 @@ import { toldJob } from "./jobContext.js";
 import type {
   ActionJob,
   HandledJob,
+  InlineHandler,
   MutationJob,
   QueryJob,
   Returned,
@@ -51,6 +52,7 @@ export abstract class HandledQueue<
   DataModel extends GenericDataModel = GenericDataModel,
   VContext extends ValueValidator = VAny,
   VProgress extends ValueValidator = VAny,
+  Batch = undefined,
 > extends ObservedQueue<Name, VResult, VProgress> {
   abstract readonly payload: VPayload;
   abstract readonly progress: VProgress;
@@ -130,7 +132,8 @@ export abstract class HandledQueue<
    * An attempt runs for 9 minutes at most. Its `signal` aborts when its time is over, and within a second of a cancel; a
    * handler that goes on for 5 s after that is waited for no longer.
    *
-   * @param handler Called with the action's context and the job, as of {@link action}.
+   * @param handler Called with the action's context and the job, as of {@link action}. In a queue with `batch`, with several
+   * jobs: it returns a result for each, in order, or answers each by `job.succeed`, `job.fail` and `job.snooze`.
    * @throws Nothing itself. A job of another queue fails with `handlerMismatch`.
    * @example
    * export const pings = conveyor.queue("pings", { payload: { url: v.string() }, inline: () => internal.pings.ping });
@@ -139,10 +142,14 @@ export abstract class HandledQueue<
    * });
    */
   inline(
-    handler: (
-      ctx: GenericActionCtx<DataModel>,
-      job: ActionJob<Name, VPayload["type"], VProgress["type"]>,
-    ) => Given<VResult["type"]>,
+    handler: InlineHandler<
+      GenericActionCtx<DataModel>,
+      Name,
+      VPayload["type"],
+      VResult["type"],
+      VProgress["type"],
+      Batch
+    >,
   ): InlineAction {
     return inlineAction(this.making(), [{ queue: this as unknown as AnyQueue, handler }]);
   }

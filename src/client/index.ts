@@ -25,6 +25,7 @@ export type {
 export type { HandlerOption } from "./handlerOptions.js";
 export type {
   ActionJob,
+  BatchedJob,
   HandledJob,
   MutationJob,
   QueryJob,

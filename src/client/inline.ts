@@ -4,7 +4,14 @@
  */
 import { internalActionGeneric, type GenericActionCtx, type RegisteredAction } from "convex/server";
 import { v } from "convex/values";
-import { finishedOf, Handling, runByHandle, runProcess, type Report } from "../lane/index.js";
+import {
+  finishedOf,
+  HandledBatches,
+  Handling,
+  runByHandle,
+  runProcess,
+  type Report,
+} from "../lane/index.js";
 import {
   askedBy,
   INLINE_OPEN_MS,
@@ -16,7 +23,7 @@ import {
   logLine,
   stackOf,
 } from "../shared/index.js";
-import type { Job } from "../worker/types.js";
+import type { BatchJob, Job } from "../worker/types.js";
 import { checkFinished, logRefused } from "./finished.js";
 import { continuesInto, saysOf, withProgress } from "./jobContext.js";
 import type { Making } from "./madeHandlers.js";
@@ -45,6 +52,10 @@ export function inlineAction(
     returns: v.null(),
     handler: async (ctx: GenericActionCtx<any>, { start }: { start: ProcessStart }) => {
       const handling = new Handling(saysOf(component, ctx));
+      const batches = new HandledBatches(handling, {
+        batching: (queue) => byQueue.get(queue)!.queue.batching!,
+        run: (queue, jobs) => runBatch({ ctx, part: byQueue.get(queue)!, continues }, jobs),
+      });
       await runProcess(
         {
           step: async (args) => {
@@ -64,6 +75,7 @@ export function inlineAction(
             if (one.handler?.kind !== "inline") return await runByHandle(ctx, one);
             const part = byQueue.get(one.job.queue);
             if (part === undefined) return { outcome: notMade(parts, one.job) };
+            if (part.queue.batching !== undefined) return await batches.run(one);
             return await handling.run(
               (job) => runInline({ ctx, part, continues }, one.job, job),
               one,
@@ -87,6 +99,7 @@ export function inlineAction(
 /** One queue's inline handler. */
 export interface InlinePart {
   readonly queue: AnyQueue;
+  /** Of a queue with `batch`: of several jobs. */
   readonly handler: (ctx: GenericActionCtx<any>, job: any) => unknown;
 }
 
@@ -107,6 +120,20 @@ async function runInline(
     return await part.handler(ctx, given);
   } catch (error) {
     sayWhere(claimed, error);
+    throw error;
+  }
+}
+
+async function runBatch(
+  { ctx, part, continues }: Running,
+  jobs: readonly BatchJob[],
+): Promise<unknown> {
+  const given = jobs.map((job) => withProgress(part.queue, continuesInto(continues, job)));
+  try {
+    return await part.handler(ctx, given);
+  } catch (error) {
+    // One line for all: each job keeps the error.
+    sayWhere(jobs[0]!, error);
     throw error;
   }
 }
@@ -135,7 +162,10 @@ async function checkOwn(
 }
 
 /** Its job keeps the error's message; only the lane's log has its place, since the lane itself goes on. */
-function sayWhere({ queue, id, name, attempt }: ClaimedJob, error: unknown): void {
+function sayWhere(
+  { queue, id, name, attempt }: Pick<ClaimedJob, "queue" | "id" | "name" | "attempt">,
+  error: unknown,
+): void {
   if (askedBy(error).snoozeMs !== undefined) return;
   const said = { error: errorText(error), stack: stackOf(error) };
   console.warn(logLine("warn", "handlerThrew", { queue, job: id, name, attempt, ...said }));

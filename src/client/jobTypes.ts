@@ -1,7 +1,7 @@
 /** The types of handlers inside Convex: their jobs, and whether a function fits its queue. Nothing here runs. */
 import type { FunctionReference } from "convex/server";
 import type { ContinueOptions, JobFacts, JobId } from "../shared/index.js";
-import type { JobActions } from "../worker/types.js";
+import type { BatchResults, JobActions, JobAnswers } from "../worker/types.js";
 import type { AnyQueue, RunsMutations, RunsQueries } from "./types.js";
 
 /** The context of an action. */
@@ -68,6 +68,27 @@ export type ActionJob<Name extends string = string, Payload = any, Progress = an
      */
     readonly progress: (value: Progress) => void;
   };
+
+/** One job of a batch, in an inline handler. Its signal, progress, log and output are its own. */
+export type BatchedJob<
+  Name extends string = string,
+  Payload = any,
+  Result = any,
+  Progress = any,
+> = Omit<ActionJob<Name, Payload, Progress>, "snooze"> & JobAnswers<Result>;
+
+/** An inline handler: of one job, or of several where the queue's definition has `batch`. */
+export type InlineHandler<Ctx, Name extends string, Payload, Result, Progress, Batch> = [
+  Batch,
+] extends [undefined]
+  ? (
+      ctx: Ctx,
+      job: ActionJob<Name, Payload, Progress>,
+    ) => Returned<Result> | Promise<Returned<Result>>
+  : (
+      ctx: Ctx,
+      jobs: BatchedJob<Name, Payload, Result, Progress>[],
+    ) => BatchResults<Result> | Promise<BatchResults<Result>>;
 
 /** The job of a function that is declared by hand and takes `handlerArgs`: see `Queue.job`. */
 export type ToldJob<Name extends string = string, Progress = any> = Omit<

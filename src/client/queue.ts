@@ -47,7 +47,13 @@ import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
-import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
+import {
+  batchingOf,
+  checkHandled,
+  configOf,
+  validatorOf,
+  type QueueOptions,
+} from "./queueOptions.js";
 import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
 type OptionsOf<
@@ -71,7 +77,8 @@ export class Queue<
   DataModel extends GenericDataModel = GenericDataModel,
   VContext extends ValueValidator = VAny,
   VProgress extends ValueValidator = any,
-> extends HandledQueue<Name, VPayload, VResult, DataModel, VContext, VProgress> {
+  Batch = undefined,
+> extends HandledQueue<Name, VPayload, VResult, DataModel, VContext, VProgress, Batch> {
   /** The validator of payloads; of `{}` where the definition has none. */
   readonly payload: VPayload;
   /** The validator of results; `v.any()` where the definition has none. */
@@ -97,6 +104,8 @@ export class Queue<
     progress: VProgress["type"];
   };
 
+  /** @internal How jobs are gathered for its inline handler. */
+  readonly batching: ReturnType<typeof batchingOf>;
   private config: Omit<QueueConfig, "onComplete" | "handler">;
   private readonly options: AnyOptions;
   /** For the component, which calls handlers that are functions of their own. */
@@ -124,6 +133,7 @@ export class Queue<
     this.schedulerShare = schedulerShare;
     this.named = namedHandler(name, options);
     this.config = configOf(name, options, { kind: this.named?.kind, schedulerShare });
+    this.batching = batchingOf(name, options);
     this.payload = validatorOf(options.payload) as ValueValidator as VPayload;
     this.result = (options.result ?? v.any()) as VResult;
     this.progress = (options.progress ?? v.any()) as VProgress;

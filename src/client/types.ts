@@ -77,7 +77,7 @@ export interface RetryReply {
 
 // --- Queues -------------------------------------------------------------------------------------
 
-export type AnyQueue = Queue<any, any, any, any, any, any>;
+export type AnyQueue = Queue<any, any, any, any, any, any, any>;
 
 /** The payloads and results of queues, by name. */
 export type TypesOf<Queues extends readonly AnyQueue[]> = {

@@ -14,7 +14,7 @@ import { actionsOf, withFacts } from "../worker/job.js";
 import { OUTPUT_DEFAULT } from "../worker/limits.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "../worker/outcome.js";
 import { Reports } from "../worker/reports.js";
-import { runHandler } from "../worker/runner.js";
+import { runHandler, type HandlerEnd } from "../worker/runner.js";
 import type { Report, Transport } from "../worker/transport.js";
 import type { Job, JobActions } from "../worker/types.js";
 
@@ -63,14 +63,28 @@ export class Handling {
   }
 
   /** Runs a handler; resolves when it has ended and all of its reports are recorded, or when it is abandoned. */
-  async run(handler: (job: Job) => unknown, { job }: LaneJob): Promise<Ended> {
+  async run(handler: (job: Job) => unknown, one: LaneJob): Promise<Ended> {
+    return await this.runBy(one, (attempt, ended) => {
+      void runHandler(handler, this.jobOf(attempt)).then(ended);
+    });
+  }
+
+  /** The job of an attempt, for a handler in this process. */
+  jobOf(attempt: Attempt): Job {
+    return withFacts(attempt, this.actionsOf(attempt));
+  }
+
+  /** As {@link run}, of a handler that `begin` sees to. */
+  async runBy(
+    { job }: LaneJob,
+    begin: (attempt: Attempt, ended: (end: HandlerEnd) => void) => void,
+  ): Promise<Ended> {
     const attempt = this.begin(job);
     if (attempt === null) return { outcome: { kind: "released" } };
     this.ask();
-    const given = withFacts(attempt, this.actionsOf(attempt));
     const outcome = await new Promise<Outcome>((resolve) => {
       this.ends.set(attempt, resolve);
-      void runHandler(handler, given).then((end) => resolve(outcomeOfStopped(attempt, end)));
+      begin(attempt, (end) => resolve(outcomeOfStopped(attempt, end)));
     });
     this.ends.delete(attempt);
     if (attempt.state === "running") this.attempts.finish(attempt);

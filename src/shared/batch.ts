@@ -11,7 +11,7 @@ export const BATCH_WAIT_DEFAULT_MS = 500;
 export const BATCH_WAIT_MAX_MS = 60_000;
 
 /** How jobs are gathered for a handler that takes several at once. */
-export interface BatchOptions {
+export interface Batching {
   /** The jobs of a full batch, 1 to 64. A full batch begins at once. */
   size: number;
   /**
@@ -25,12 +25,12 @@ export interface BatchOptions {
 }
 
 /** The options with defaults. */
-export type Batching = { size: number; waitMs: number; by?: "group" };
+export type CheckedBatching = { size: number; waitMs: number; by?: "group" };
 
 /** `of` names the handler in errors, as in "the queue \"emails\"". */
-export function checkBatch(of: string, given: unknown): Batching {
+export function checkBatch(of: string, given: unknown): CheckedBatching {
   if (typeof given !== "object" || given === null) throw noBatch(of, given);
-  const { size, waitMs = BATCH_WAIT_DEFAULT_MS, by } = given as BatchOptions;
+  const { size, waitMs = BATCH_WAIT_DEFAULT_MS, by } = given as Batching;
   checkInteger(`batch.size of ${of}`, size, 1, BATCH_SIZE_MAX);
   checkInteger(`batch.waitMs of ${of}`, waitMs, 0, BATCH_WAIT_MAX_MS);
   if (by !== undefined && by !== "group") throw noBy(of, by);

@@ -1,6 +1,6 @@
 /** A worker of batches of three, on a manual clock, whose batches end when a test says so. */
 import { expect, test } from "vitest";
-import type { BatchOptions } from "../shared/index.js";
+import type { Batching } from "../shared/index.js";
 import type { CheckedBatchHandler } from "./batching.js";
 import { startLoop } from "./fakes.test.js";
 import type { LoopOptions } from "./parts.js";
@@ -27,7 +27,7 @@ function manualBatches() {
   return { begun, run, clockOf };
 }
 
-type Options = Partial<LoopOptions> & { leaseMs?: number; batch?: Partial<BatchOptions> };
+type Options = Partial<LoopOptions> & { leaseMs?: number; batch?: Partial<Batching> };
 
 export function startBatches(run: Run, { batch = {}, ...options }: Options = {}) {
   const handler: CheckedBatchHandler = {

@@ -1,10 +1,10 @@
 /** Handlers of one job, and of batches: which is which. Pure. */
-import type { Batching } from "../shared/index.js";
+import type { CheckedBatching } from "../shared/index.js";
 import type { BatchHandler, Handler } from "./types.js";
 
 /** As it was checked: its `batch` has all its fields. */
 export interface CheckedBatchHandler extends BatchHandler {
-  batch: Batching;
+  batch: CheckedBatching;
 }
 
 export type AnyHandler = Handler | CheckedBatchHandler;
@@ -13,7 +13,7 @@ export function isBatched(handler: AnyHandler): handler is CheckedBatchHandler {
   return typeof handler !== "function";
 }
 
-export function batchingOf(handler: AnyHandler | undefined): Batching | undefined {
+export function batchingOf(handler: AnyHandler | undefined): CheckedBatching | undefined {
   return handler !== undefined && isBatched(handler) ? handler.batch : undefined;
 }
 

@@ -7,7 +7,7 @@
  *
  * A waiting job is leased: heartbeats include it. It knows nothing of calls.
  */
-import type { Batching } from "../shared/index.js";
+import type { CheckedBatching } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
 import type { Batch } from "./batch.js";
 import type { Clock } from "./clock.js";
@@ -15,7 +15,7 @@ import type { Clock } from "./clock.js";
 export interface GatheringDeps {
   clock: Clock;
   /** How a queue's jobs are gathered. */
-  batching: (queue: string) => Batching;
+  batching: (queue: string) => CheckedBatching;
   /** Slots that no handler takes. */
   freeSlots: () => number;
   /** Makes a batch of these jobs, and calls back when its handler has ended. */

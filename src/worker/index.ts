@@ -31,7 +31,7 @@ export type {
 export { Worker } from "./worker.js";
 export { isConveyorError, NonRetryableError, RetryAfterError } from "../shared/index.js";
 export type {
-  BatchOptions,
+  Batching,
   ContinueOptions,
   ConveyorError,
   ConveyorErrorCode,

@@ -1,6 +1,6 @@
 /** The types for a handler's author: its job, its result. Nothing here runs. */
 import type { FunctionReference, FunctionReturnType } from "convex/server";
-import type { BatchOptions, ContinueOptions, JobId, QueueTypes } from "../shared/index.js";
+import type { Batching, ContinueOptions, JobId, QueueTypes } from "../shared/index.js";
 
 /** The module of the app that exports the functions of `conveyor.workerApi`, as in `api.worker`. */
 export interface WorkerApi {
@@ -297,7 +297,7 @@ export interface BatchHandler<
   Related = any,
   Progress = any,
 > {
-  batch: BatchOptions;
+  batch: Batching;
   handler: (
     jobs: BatchJob<Queue, Payload, Result, Continues, Related, Progress>[],
     batch: BatchContext,
