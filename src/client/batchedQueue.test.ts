@@ -87,6 +87,7 @@ test("jobs come to the handler in batches, and each has its own result, in order
   ]);
 });
 
+// Shows D21.
 test("one fails and the others succeed; its retry joins a later batch", async () => {
   behaves = (jobs) => {
     for (const job of jobs) {

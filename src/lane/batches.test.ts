@@ -69,6 +69,7 @@ describe("jobs of several lanes in one process", () => {
     expect(timers()).toBe(0);
   });
 
+  // Shows D22.
   test("begin when the first has waited `waitMs`, and several batches run beside each other", async () => {
     const { clock, begun, run } = stage();
     run("a");
