@@ -134,7 +134,7 @@ describe("the workers", () => {
   beforeEach(() => void vi.useFakeTimers());
 
   const holding = [{ id: "j6", queue: "tiles", attempt: 2 }];
-  const about = { session: "s", name: "anvil", isLane: false, state: "active" } as const;
+  const about = { id: "s", session: "s", name: "anvil", isLane: false, state: "working" } as const;
   const worker = { ...about, queues: ["tiles"], holding };
 
   test("are shown with their last beat, and the names of the tiles that they hold", () => {
@@ -157,7 +157,7 @@ describe("the workers", () => {
 
   test("one that is gone and held nothing is not said to have left tiles behind", () => {
     vi.mocked(data.useWorkers).mockReturnValue([
-      { ...worker, state: "gone", holding: [], lastSeenAt: Date.now() - 2000 },
+      { ...worker, state: "stopped", holding: [], lastSeenAt: Date.now() - 2000 },
     ]);
     render(<App />);
     expect(screen.getByText("gone").closest("li")!.textContent).toContain("holds nothing");

@@ -51,24 +51,24 @@ describe("a worker's mood", () => {
   const worker = (state: WorkerRow["state"]) => ({ state, lastSeenAt: 0 }) as WorkerRow;
 
   test("is ready between two beats of an idle worker, which come once a minute", () => {
-    expect(moodOf(worker("idle"), 60_000)).toBe("ready");
-    expect(moodOf(worker("idle"), 149_000)).toBe("ready");
+    expect(moodOf(worker("waiting"), 60_000)).toBe("ready");
+    expect(moodOf(worker("waiting"), 149_000)).toBe("ready");
   });
 
   test("is silent once an idle worker has missed two beats: it may have been killed", () => {
-    expect(moodOf(worker("idle"), 151_000)).toBe("silent");
+    expect(moodOf(worker("waiting"), 151_000)).toBe("silent");
   });
 
   test("of one that holds something is silent after seconds, and gone is gone", () => {
-    expect(moodOf(worker("active"), 3_000)).toBe("working");
-    expect(moodOf(worker("active"), 4_500)).toBe("silent");
-    expect(moodOf(worker("gone"), 0)).toBe("gone");
+    expect(moodOf(worker("working"), 3_000)).toBe("working");
+    expect(moodOf(worker("working"), 4_500)).toBe("silent");
+    expect(moodOf(worker("stopped"), 0)).toBe("gone");
   });
 
   test("of a lane is never silent: it has no beat, and Convex knows by itself whether it runs", () => {
     const lane = (state: WorkerRow["state"]) => ({ ...worker(state), isLane: true });
-    expect(moodOf(lane("idle"), 300_000)).toBe("asleep");
-    expect(moodOf(lane("active"), 300_000)).toBe("working");
+    expect(moodOf(lane("waiting"), 300_000)).toBe("asleep");
+    expect(moodOf(lane("working"), 300_000)).toBe("working");
   });
 });
 

@@ -38,6 +38,7 @@ import type {
   TypesOf,
   ValueValidator,
 } from "./types.js";
+import { WorkerControl, type WorkersOptions } from "./workerControl.js";
 import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
 
@@ -366,12 +367,11 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
   }
 
   /**
-   * The workers that were seen last, newest first: name, state, last call or beat, the queues and labels with which they last
-   * claimed, and the jobs they hold, the first 256 of them with their names and since when they run. Lanes are among them:
-   * with `isLane`, a row is Convex itself at work.
+   * The workers that were seen last, newest first: name, state, last call or beat, queues and labels of the last claim, slots,
+   * jobs done, machine and version, and the jobs they hold, the first 256 of them with their names and since when they run.
+   * Lanes are among them: with `isLane`, a row is Convex itself at work.
    *
    * A subscription reruns with every call and beat of one of them.
-   *
    * @param options.queue Workers that last claimed from this queue, of the 256 of each state that were seen last.
    * @param options.limit How many, 1 to 100.
    * @default limit 100
@@ -379,10 +379,19 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * @example
    * export const workers = query({ args: {}, handler: async (ctx) => await conveyor.workers(ctx) });
    */
-  async workers(
-    ctx: RunsQueries,
-    options: { queue?: string; limit?: number } = {},
-  ): Promise<WorkerStatus[]> {
+  async workers(ctx: RunsQueries, options: WorkersOptions = {}): Promise<WorkerStatus[]> {
     return await callComponent(() => ctx.runQuery(this.component.lib.workers, options));
+  }
+
+  /**
+   * The operations on one worker while it runs.
+   *
+   * @param id The `id` of a row of {@link workers}.
+   * @throws Nothing itself. Its methods throw `unknownWorker` for an id that names no worker, or a lane.
+   * @example
+   * for (const { id } of await conveyor.workers(ctx)) await conveyor.worker(id).quiet(ctx);
+   */
+  worker(id: string): WorkerControl {
+    return new WorkerControl(this.component, id);
   }
 }

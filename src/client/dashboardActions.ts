@@ -33,5 +33,9 @@ export function writersOf({ operate }: ComponentApi): {
     cancelMany: changesMany(operate.cancelMany),
     retryMany: changesMany(operate.retryMany),
     deleteMany: changesMany(operate.deleteMany),
+    quietWorker: async (ctx, { id }) =>
+      await callComponent(() => ctx.runMutation(operate.quietWorker, { id })),
+    resumeWorker: async (ctx, { id }) =>
+      await callComponent(() => ctx.runMutation(operate.resumeWorker, { id })),
   };
 }

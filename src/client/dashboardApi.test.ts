@@ -106,7 +106,7 @@ const QUERIES: [Name, Case][] = [
     {
       args: () => ({}),
       asks: () => ({ kind: "workers" }),
-      answers: [{ name: "w", holding: [{ queue }] }],
+      answers: [{ name: "w", holding: [{ queue }], may: ["quietWorker"] }],
     },
   ],
   [
@@ -153,7 +153,17 @@ const ACTIONS: [Name, Case][] = [
   ["cancelMany", many("cancelMany")],
   ["retryMany", { ...many("retryMany"), ...failedOnes() }],
   ["deleteMany", many("deleteMany")],
+  ["quietWorker", ofWorker("quietWorker", { changed: true })],
+  ["resumeWorker", ofWorker("resumeWorker", { changed: false })],
 ];
+
+function ofWorker(kind: string, answers: object): Case {
+  return {
+    args: ({ worker }) => ({ id: worker }),
+    asks: ({ worker }) => ({ kind, id: worker }),
+    answers,
+  };
+}
 
 function failedOnes(): Case {
   const failed = { statuses: ["failed" as const] };
@@ -241,7 +251,7 @@ describe("an action of the dashboard", () => {
       const reply = (await mutation(t, name, of.args(jobs))) as object;
       expect(reply).toMatchObject(of.answers as object);
       expect(asked[0]).toEqual({ ...of.asks(jobs), changes: true });
-      if (name !== "resume") expect(await everything(t)).not.toEqual(before);
+      if (!name.startsWith("resume")) expect(await everything(t)).not.toEqual(before);
     },
   );
 
@@ -255,7 +265,7 @@ describe("an action of the dashboard", () => {
 
   test.each(ACTIONS)("%s does nothing before `authorize` has answered", async (name, of) => {
     const t = newApp({ mounted: false });
-    const args = of.args({ pending: "a", failed: "b", succeeded: "c" } as Jobs);
+    const args = of.args({ pending: "a", failed: "b", succeeded: "c", worker: "d" } as Jobs);
     await eachNo(() => mutation(t, name, args));
     options.authorize = () => true;
     await refusal(mutation(t, name, args), "componentNotMounted");
@@ -356,6 +366,34 @@ describe("workers", () => {
     expect(await t.query(...read({ kind: "workers" }))).toMatchObject([
       { name: "w", queues: [], holding: [] },
     ]);
+  });
+});
+
+describe("the button of a worker", () => {
+  const mayOf = async (t: App) => (await t.query(...read({ kind: "workers" })))[0]!.may;
+
+  test("quiets it or ends that, and is there for a caller that `authorize` lets do so to this very worker", async () => {
+    const t = newApp();
+    const { worker } = await fill(t);
+    options.authorize = (_ctx, call) =>
+      !call.changes || (call.kind === "quietWorker" && call.id === worker);
+    expect(await mayOf(t)).toEqual(["quietWorker"]);
+    await t.mutation(...write({ kind: "quietWorker", id: worker }));
+    expect(await t.query(...read({ kind: "workers" }))).toMatchObject([
+      { name: "w", quietBy: "operator", may: [] },
+    ]);
+    await refusal(t.mutation(...write({ kind: "resumeWorker", id: worker })), "forbidden");
+    options.authorize = (_ctx, call) => !call.changes || call.kind === "resumeWorker";
+    expect(await mayOf(t)).toEqual(["resumeWorker"]);
+    await t.mutation(...write({ kind: "resumeWorker", id: worker }));
+    expect(await mayOf(t), "and not to quiet it again").toEqual([]);
+  });
+
+  test("does nothing to an id that names none", async () => {
+    const t = newApp();
+    const { pending } = await fill(t);
+    for (const id of ["", "none", pending])
+      await refusal(t.mutation(...write({ kind: "quietWorker", id })), "unknownWorker");
   });
 });
 

@@ -94,7 +94,8 @@ function askedOf(call: Asked): DashboardCall {
 function about(call: DashboardRead | DashboardWrite) {
   return {
     call: call.kind,
-    queue: "queue" in call ? call.queue.slice(0, 100) : undefined,
-    job: "id" in call ? call.id.slice(0, 100) : undefined,
+    queue: "queue" in call ? call.queue?.slice(0, 100) : undefined,
+    job: "queue" in call && "id" in call ? call.id.slice(0, 100) : undefined,
+    worker: !("queue" in call) && "id" in call ? call.id.slice(0, 100) : undefined,
   };
 }

@@ -67,6 +67,7 @@ export interface Jobs {
   succeeded: string;
   failed: string;
   canceled: string;
+  worker: string;
   other: string;
 }
 
@@ -100,7 +101,9 @@ export async function fill(t: App): Promise<Jobs> {
   await t.mutation(api.app.complete, { ...session, n: 2, finished });
   const pending = await asApp(t, (ctx) => tiles.enqueue(ctx, payload));
   const other = await asApp(t, (ctx) => loose.enqueue(ctx, { secret }));
+  const row = await asApp(t, (ctx) => conveyor.workers(ctx));
   return {
+    worker: row[0]!.id,
     ...{ running: running!, succeeded: succeeded!, failed: failed!, canceled: canceled! },
     ...{ scheduled: scheduled!, pending, other },
   };
@@ -108,7 +111,7 @@ export async function fill(t: App): Promise<Jobs> {
 
 test("the jobs of a dashboard's tests have the statuses of their names", async () => {
   const t = newApp();
-  const { other, ...jobs } = await fill(t);
+  const { other, worker: _, ...jobs } = await fill(t);
   for (const [status, id] of Object.entries(jobs)) {
     expect(await t.query(...read({ kind: "job", queue: "tiles", id }))).toMatchObject({
       job: { status },

@@ -5,6 +5,8 @@ import {
   type MainLoop,
   type QueueActionKind,
   type ShownQueue,
+  type ShownWorker,
+  type WorkerActionKind,
   type WorkerStatus,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -51,7 +53,10 @@ export function viewReaders(
 
     workers: async (ctx) => {
       const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
-      return await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
+      const seen = await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
+      const shown: ShownWorker[] = [];
+      for (const one of seen) shown.push({ ...one, may: await mayWorker(options, ctx, one) });
+      return shown;
     },
 
     events: async (ctx, { kind: _, ...args }) =>
@@ -91,6 +96,17 @@ async function mayOf(
       ...{ kind, changes: true as const, queue, filter: {} },
     })),
   ]);
+}
+
+/** The one change of a worker that its page offers: quiet it, or end that. */
+async function mayWorker(
+  options: GivenOptions,
+  ctx: AuthorizeCtx<any>,
+  { id, isLane, state, quietBy }: WorkerStatus,
+): Promise<WorkerActionKind[]> {
+  if (isLane || state === "stopped") return [];
+  const kind = quietBy === "operator" ? "resumeWorker" : "quietWorker";
+  return await allowedOf(options, ctx, [{ kind, changes: true, id }]);
 }
 
 /** Without queues that the caller may not see, the workers' jobs of these queues, and their lanes. */

@@ -32,6 +32,7 @@ export type {
   RunsActions,
   ToldJob,
 } from "./jobTypes.js";
+export { WorkerControl } from "./workerControl.js";
 export { QueueControl, type ManyOptions, type PauseReply } from "./control.js";
 export { ObservedQueue, type ListOptions, type StatsOptions } from "./observed.js";
 export { dashboardCalls, jobCalls } from "../shared/index.js";

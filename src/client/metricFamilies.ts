@@ -85,6 +85,7 @@ export function familiesOf(
       each((one) => LIGHTS[one.gauge.health.light]),
     ),
     gauge("workers", "Workers that are alive, and lanes of Convex itself.", livingOf(workers)),
+    ...workerFamilies(workers, now),
     ...mainLoopFamilies(mainLoop),
   ];
 }
@@ -125,13 +126,48 @@ function endsOf(queues: readonly Measured[]): MetricSample[] {
   );
 }
 
-/** Always all four, so that none is missing when it falls to 0. */
+const LIVING = {
+  worker: ["starting", "waiting", "working", "draining"],
+  lane: ["waiting", "working"],
+} as const;
+
+/** Always all of them, so that none is missing when it falls to 0. */
 function livingOf(workers: readonly WorkerStatus[]): MetricSample[] {
   return (["worker", "lane"] as const).flatMap((kind) =>
-    (["active", "idle"] as const).map((state) => ({
+    LIVING[kind].map((state) => ({
       labels: { kind, state },
       value: workers.filter((one) => one.state === state && one.isLane === (kind === "lane"))
         .length,
     })),
   );
+}
+
+/** Of the 100 workers and lanes that were seen last. Sessions of one name are one: Prometheus refuses a series twice. */
+function workerFamilies(workers: readonly WorkerStatus[], now: number): Family[] {
+  const living = workers.filter(({ isLane, state }) => !isLane && state !== "stopped");
+  const byName = new Map<string, WorkerStatus[]>();
+  for (const one of living) byName.set(one.name, [...(byName.get(one.name) ?? []), one]);
+  const each = (valueOf: (one: WorkerStatus[]) => number, labels = {}): MetricSample[] =>
+    [...byName].map(([worker, of]) => ({ labels: { worker, ...labels }, value: valueOf(of) }));
+  const sum = (of: WorkerStatus[], part: (one: WorkerStatus) => number): number =>
+    of.reduce((total, one) => total + part(one), 0);
+  return [
+    gauge("workers_quiet", "Workers that are alive and claim nothing for now.", [
+      { value: living.filter(({ quietBy }) => quietBy !== undefined).length },
+    ]),
+    gauge("worker_slots", "Slots of a worker: that hold a job, and all.", [
+      ...each((of) => sum(of, ({ slots }) => slots?.used ?? 0), { state: "used" }),
+      ...each((of) => sum(of, ({ slots }) => slots?.had ?? 0), { state: "had" }),
+    ]),
+    counter(
+      "worker_jobs_done_total",
+      "Outcomes that a worker has recorded since it was started.",
+      each((of) => sum(of, ({ done = 0 }) => done)),
+    ),
+    gauge(
+      "worker_last_seen_age_seconds",
+      "Since the last call or beat of a worker.",
+      each((of) => Math.max(0, now - Math.max(...of.map((one) => one.lastSeenAt))) / 1_000),
+    ),
+  ];
 }

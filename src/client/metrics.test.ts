@@ -4,8 +4,10 @@ import parse from "parse-prometheus-text-format";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { bearerToken } from "./bearerToken.js";
 import { fill } from "./dashboardSetup.test.js";
+import { familiesOf } from "./metricFamilies.js";
 import type { MetricsOptions } from "./metrics.js";
 import { asApp } from "./dashboardSetup.test.js";
+import type { MainLoop, WorkerStatus } from "../shared/index.js";
 import { conveyor, setup, tiles, type App } from "./setup.test.js";
 
 afterEach(() => {
@@ -132,6 +134,10 @@ describe("metrics", () => {
       "conveyor_queue_draining GAUGE",
       "conveyor_queue_health GAUGE",
       "conveyor_workers GAUGE",
+      "conveyor_workers_quiet GAUGE",
+      "conveyor_worker_slots GAUGE",
+      "conveyor_worker_jobs_done_total COUNTER",
+      "conveyor_worker_last_seen_age_seconds GAUGE",
       "conveyor_places GAUGE",
       "conveyor_lanes_awake GAUGE",
       "conveyor_queues_waiting GAUGE",
@@ -149,8 +155,44 @@ describe("metrics", () => {
       ...{ "tiles timedOut": "0", "loose pending": "1", "loose failed": "0" },
     });
     expect(await read(t, "conveyor_workers")).toEqual({
-      ...{ "worker active": "1", "worker idle": "0", "lane active": "0", "lane idle": "0" },
+      ...{ "worker starting": "0", "worker waiting": "0", "worker working": "1" },
+      ...{ "worker draining": "0", "lane waiting": "0", "lane working": "0" },
     });
+  });
+
+  test("say of each worker by name its slots, the jobs that it has done, and when it was last seen", async () => {
+    const t = await newApp(open);
+    expect(await read(t, "conveyor_worker_jobs_done_total")).toEqual({ w: "4" });
+    expect(await read(t, "conveyor_worker_slots"), "it has not said them").toEqual({
+      ...{ "w used": "0", "w had": "0" },
+    });
+    const age = Number((await read(t, "conveyor_worker_last_seen_age_seconds"))["w"]);
+    expect(age).toBeGreaterThanOrEqual(0);
+    expect(age).toBeLessThan(60);
+    expect(await read(t, "conveyor_workers_quiet")).toEqual({ "": "0" });
+  });
+
+  test("have one series for the workers of one name, with the sums of their slots and jobs", () => {
+    const one = (name: string, given: object): WorkerStatus => ({
+      ...{ id: name, session: name, name, isLane: false, state: "waiting", lastSeenAt: 1_000 },
+      ...{ queues: [], holding: [], ...given },
+    });
+    const mainLoop = { places: {}, lanes: {}, waiting: [] } as unknown as MainLoop;
+    const workers = [
+      one("a", { slots: { used: 1, had: 4 }, done: 2, quietBy: "operator" }),
+      one("a", { slots: { used: 2, had: 4 }, done: 3, lastSeenAt: 4_000 }),
+      one("gone", { state: "stopped", done: 9 }),
+      one("tiles#0", { isLane: true, state: "working" }),
+    ];
+    const families = familiesOf({ queues: [], workers, mainLoop }, 5_000);
+    const of = (name: string) => families.find((one) => one.name === `conveyor_${name}`)!.samples;
+    expect(of("worker_slots")).toEqual([
+      { labels: { worker: "a", state: "used" }, value: 3 },
+      { labels: { worker: "a", state: "had" }, value: 8 },
+    ]);
+    expect(of("worker_jobs_done_total")).toEqual([{ labels: { worker: "a" }, value: 5 }]);
+    expect(of("worker_last_seen_age_seconds")).toEqual([{ labels: { worker: "a" }, value: 1 }]);
+    expect(of("workers_quiet")).toEqual([{ value: 1 }]);
   });
 
   // Shows K7, L10.

@@ -13,6 +13,7 @@ import {
   vLease,
   vLogUpdate,
   vProgressUpdate,
+  vWorkerFacts,
   type Finished,
   type Lease,
   type QueueDeclaration,
@@ -31,6 +32,7 @@ import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "
 import { lookRequest, watchFunction } from "./workerWatch.js";
 
 const caller = { token: v.string(), sessionKey: v.string() };
+const about = { about: v.optional(vWorkerFacts) };
 const claimRequest = {
   ...lookRequest,
   max: v.number(),
@@ -82,7 +84,7 @@ export function workerFunctions<
     watch: watchFunction(component, { served, know, ask, findAll, wanted, scoping }),
 
     claim: mutationGeneric({
-      args: { ...caller, name: v.string(), n: v.number(), ...claimRequest },
+      args: { ...caller, name: v.string(), n: v.number(), ...claimRequest, ...about },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
@@ -108,6 +110,7 @@ export function workerFunctions<
         deferCallbacks: v.optional(v.boolean()),
         held: v.optional(v.array(vLease)),
         later: v.optional(v.boolean()),
+        ...about,
       },
       handler: async (ctx, { claim, finished, later, n, ...args }) => {
         const known = finished.length > 0 ? await know(ctx, args.token) : args.token;
@@ -153,7 +156,7 @@ export function workerFunctions<
 
     heartbeat: mutationGeneric({
       args: {
-        ...{ ...caller, leases: v.array(vLease), leaving: v.optional(v.number()) },
+        ...{ ...caller, ...about, leases: v.array(vLease), leaving: v.optional(v.number()) },
         tend: v.optional(v.array(v.string())),
       },
       handler: async (ctx, { tend, ...args }) => {

@@ -19,6 +19,7 @@ import type {
   TokenScope,
   TypedPeekedJob,
   Waiting,
+  WorkerFacts,
 } from "../shared/index.js";
 import type { RefusedResult, WorkerFinished } from "./finished.js";
 import type { RelatedQueries } from "./related.js";
@@ -40,7 +41,7 @@ export interface WantedJobs {
  */
 export type WorkerCall = { token: TokenScope } & (
   | ({ kind: "hello" | "hasWork" | "peek" } & WantedJobs)
-  | { kind: "cancellations"; sessionKey: string }
+  | { kind: "cancellations" | "isQuiet"; sessionKey: string }
   | { kind: "heartbeat" | "report"; sessionKey: string; leases: Lease[] }
   | ({ kind: "claim"; sessionKey: string; name: string } & WantedJobs)
   /** `claim`: the request for its next jobs. */
@@ -131,26 +132,31 @@ export type LookArgs = Conditions & {
   /** As the last claim returned it. */
   cursor?: string;
 };
-export type ClaimArgs = SessionArgs & LookArgs & { name: string; n: number; max: number };
-export type CompleteArgs = SessionArgs & {
-  /** The number of the session's call. One with `later` is not numbered. */
-  n?: number;
-  finished: WorkerFinished[];
-  claim?: LookArgs & { max: number };
-  /**
-   * Records the outcomes without running any `onComplete` in the same transaction; each runs alone, at once. For
-   * outcomes that were refused because their callback conflicts with the app's constant writes.
-   */
-  deferCallbacks?: boolean;
-  /** The other leases of the session: the call is a beat for these leases, and answers for them. */
-  held?: Lease[];
-  /**
-   * Has one outcome recorded by a mutation that the platform runs until it has committed: for one that could not be recorded
-   * even alone and without its callback. The call answers nothing; the next one that names the outcome is answered
-   * `recorded` once it is.
-   */
-  later?: boolean;
-};
+/** `about`: what the worker says of itself, with its first call and after a change. */
+export type AboutArgs = { about?: WorkerFacts };
+export type ClaimArgs = SessionArgs &
+  LookArgs &
+  AboutArgs & { name: string; n: number; max: number };
+export type CompleteArgs = SessionArgs &
+  AboutArgs & {
+    /** The number of the session's call. One with `later` is not numbered. */
+    n?: number;
+    finished: WorkerFinished[];
+    claim?: LookArgs & { max: number };
+    /**
+     * Records the outcomes without running any `onComplete` in the same transaction; each runs alone, at once. For
+     * outcomes that were refused because their callback conflicts with the app's constant writes.
+     */
+    deferCallbacks?: boolean;
+    /** The other leases of the session: the call is a beat for these leases, and answers for them. */
+    held?: Lease[];
+    /**
+     * Has one outcome recorded by a mutation that the platform runs until it has committed: for one that could not be recorded
+     * even alone and without its callback. The call answers nothing; the next one that names the outcome is answered
+     * `recorded` once it is.
+     */
+    later?: boolean;
+  };
 
 /** A worker's question to `watch`. */
 export type WatchCall =
@@ -171,7 +177,9 @@ export type WatchCall =
    */
   | ({ kind: "peek"; limit?: number } & LookArgs)
   /** Which of the session's jobs are to be ended: a busy worker subscribes to it. */
-  | { kind: "cancellations"; sessionKey: string };
+  | { kind: "cancellations"; sessionKey: string }
+  /** Whether an operator has the session claim nothing: a worker subscribes to it from then on until it may claim. */
+  | { kind: "isQuiet"; sessionKey: string };
 
 export type ReportArgs = SessionArgs & {
   /** The `session` of the claim's answer; without it, the session is read by its index. */
@@ -205,12 +213,12 @@ export interface WorkerFunctions<
   >;
   /**
    * Renews the session's leases, or ends a session that has none and is `leaving`; says which of these it still has.
-   * `isLate` in any answer: a sweep is late. One call with `tend`, the worker's queues, then does its work, and is no beat.
+   * `isQuiet` in any answer: an operator has the worker claim nothing. `isLate`: a sweep is late. One call with `tend`, the worker's queues, then does its work, and is no beat.
    */
   heartbeat: RegisteredMutation<
     "public",
-    SessionArgs & { leases: Lease[]; leaving?: number; tend?: string[] },
-    Promise<{ answers: Answer[]; isLate?: boolean }>
+    SessionArgs & AboutArgs & { leases: Lease[]; leaving?: number; tend?: string[] },
+    Promise<{ answers: Answer[]; isLate?: boolean; isQuiet?: boolean }>
   >;
   /** Says of running jobs how far they are, and brings their log entries and output; each lease has its own answer. */
   report: RegisteredMutation<"public", ReportArgs, Promise<{ answers: ReportAnswer[] }>>;

@@ -26,6 +26,7 @@ const vWatched = v.union(
   v.object({ kind: v.literal("hasWork"), naming: v.optional(v.boolean()), ...lookRequest }),
   v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
   v.object({ kind: v.literal("cancellations"), sessionKey: v.string() }),
+  v.object({ kind: v.literal("isQuiet"), sessionKey: v.string() }),
 );
 type Watched = Infer<typeof vWatched>;
 
@@ -72,10 +73,10 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
     args: { token: v.string(), call: vWatched },
     handler: async (ctx, { token, call }: { token: string; call: Watched }): Promise<any> => {
       if (call.kind === "hello") return await greet(ctx, { token, queues: call.queues });
-      if (call.kind === "cancellations") {
-        const { sessionKey } = call;
-        await ask(ctx, token, (scope) => ({ kind: "cancellations", token: scope, sessionKey }));
-        return await callComponent(() => ctx.runQuery(lib.cancellations, { token, sessionKey }));
+      if (call.kind === "cancellations" || call.kind === "isQuiet") {
+        const { kind, sessionKey } = call;
+        await ask(ctx, token, (scope) => ({ kind, token: scope, sessionKey }));
+        return await callComponent(() => ctx.runQuery(lib[kind], { token, sessionKey }));
       }
       const { kind, ...look } = call;
       await findAll(ctx, { token, queues: look.queues });

@@ -33,6 +33,7 @@ import {
   vStatus,
   vTokenScope,
   vWaiting,
+  vWorkerFacts,
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
@@ -56,6 +57,7 @@ import * as logsStep from "./attempts/logs.js";
 import * as reportStep from "./attempts/report.js";
 import * as replaceStep from "./manage/replace.js";
 import * as peekStep from "./claim/peek.js";
+import * as quietStep from "./manage/quiet.js";
 import * as statusStep from "./views/status.js";
 import * as takeBackStep from "./attempts/takeBack.js";
 import * as tokensStep from "./rows/tokens.js";
@@ -173,7 +175,10 @@ const claimed = {
   ...{ jobs: v.array(vClaimedJob), session: v.string() },
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
   isLate: v.optional(v.boolean()),
+  isQuiet: v.optional(v.boolean()),
 };
+/** What a worker says of itself: with the first call, and after a change. */
+const about = { about: v.optional(vWorkerFacts) };
 const claimRequest = {
   queues: v.array(vQueueDeclaration),
   max: v.number(),
@@ -234,7 +239,7 @@ export const checkToken = query({
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
-  args: { ...caller, n: v.number(), name: v.string(), ...claimRequest },
+  args: { ...caller, n: v.number(), name: v.string(), ...claimRequest, ...about },
   returns: v.object({ ...claimed, cursor: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -250,6 +255,7 @@ export const complete = mutation({
     deferCallbacks: v.optional(v.boolean()),
     /** The worker's other leases: the call is a beat for these, and answers for them. */
     held: v.optional(v.array(vLease)),
+    ...about,
   },
   returns: v.object({
     ...{ answers: v.array(vAnswer), held: v.optional(v.array(vAnswer)) },
@@ -276,6 +282,13 @@ export const cancellations = query({
   handler: (ctx, args) => cancelsStep.cancellations(ctx, args),
 });
 
+/** Whether an operator has this session claim nothing: a worker subscribes to it from then on until it may claim. */
+export const isQuiet = query({
+  args: caller,
+  returns: v.boolean(),
+  handler: (ctx, args) => quietStep.isQuiet(ctx, args),
+});
+
 /** Ends attempts in the transaction that claimed them: the app cannot hand them out. */
 export const takeBack = mutation({
   args: { ...caller, finished: v.array(vFinished) },
@@ -285,8 +298,11 @@ export const takeBack = mutation({
 
 /** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
-  args: { ...caller, leases: v.array(vLease), leaving: v.optional(v.number()) },
-  returns: v.object({ answers: v.array(vAnswer), isLate: v.optional(v.boolean()) }),
+  args: { ...caller, leases: v.array(vLease), leaving: v.optional(v.number()), ...about },
+  returns: v.object({
+    answers: v.array(vAnswer),
+    ...{ isLate: v.optional(v.boolean()), isQuiet: v.optional(v.boolean()) },
+  }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });
 

@@ -24,6 +24,7 @@ import * as cancelStep from "./manage/cancel.js";
 import * as controlStep from "./manage/control.js";
 import * as eventsStep from "./rows/events.js";
 import * as itemsStep from "./manage/items.js";
+import * as quietStep from "./manage/quiet.js";
 import * as retryStep from "./manage/retry.js";
 import * as tokensStep from "./rows/tokens.js";
 
@@ -156,6 +157,22 @@ export const stopTask = mutation({
   args: CHANGE_ARGS.stopTask,
   returns: v.object({ stopped: v.boolean() }),
   handler: (ctx, { queue, task }) => bulkStep.stopTask(ctx, task, queue),
+});
+
+// --- Workers ------------------------------------------------------------------------------------
+
+/** The worker claims nothing from now on. Its jobs go on. */
+export const quietWorker = mutation({
+  args: CHANGE_ARGS.quietWorker,
+  returns: vChanged,
+  handler: (ctx, { id }) => quietStep.quietWorker(ctx, id, true),
+});
+
+/** The worker claims again. */
+export const resumeWorker = mutation({
+  args: CHANGE_ARGS.resumeWorker,
+  returns: vChanged,
+  handler: (ctx, { id }) => quietStep.quietWorker(ctx, id, false),
 });
 
 // --- Worker tokens ------------------------------------------------------------------------------

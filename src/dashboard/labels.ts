@@ -4,6 +4,7 @@
  */
 import type { AttemptStatus, Per, Percentiles, Status } from "../shared/index.js";
 import { SETTING_LABELS } from "./settingLabels.js";
+import { WORKER_LABELS } from "./workerLabels.js";
 import { ago, countOf, duration, numeral, rate, several, share, until } from "./words.js";
 
 /** Which jobs a list or a bulk action is about. */
@@ -329,29 +330,7 @@ export const DEFAULT_LABELS = {
     retryFailed: (job: string, reason: string) => `Could not retry ${job}: ${reason}`,
     deleteFailed: (job: string, reason: string) => `Could not delete ${job}: ${reason}`,
   },
-  workers: {
-    part: "workers",
-    empty: "No workers yet",
-    emptyText: "A worker appears when it first claims a job, a lane when Convex first runs one.",
-    /** Workers and lanes that are online, the number of them that run jobs, and the jobs that they run. */
-    summary: (workers: number, lanes: number, busy: number, jobs: number) => {
-      const all = `${several(workers, "worker")} and ${several(lanes, "lane")} online`;
-      return jobs === 0 ? `${all}, all idle.` : `${all}, ${busy} running ${several(jobs, "job")}.`;
-    },
-    showOffline: (count: number) => `Show offline (${numeral(count)})`,
-    active: "Active",
-    idle: "Idle",
-    gone: "Offline",
-    lastSeen: "last seen {time}",
-    lane: "Convex",
-    external: "External",
-    noJobs: "No jobs",
-    jobsOf: (worker: string) => `Jobs of ${worker}`,
-    more: (jobs: number) => `and ${numeral(jobs)} more`,
-    heldJob: (queue: string, job: string, attempt: number) => `${queue} ${job}, attempt ${attempt}`,
-    runsFor: "for {time}",
-    attempt: (attempt: number) => `attempt ${attempt}`,
-  },
+  workers: WORKER_LABELS,
   charts: {
     range: "Time range",
     lastHour: "Last hour",

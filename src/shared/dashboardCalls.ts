@@ -51,6 +51,8 @@ export const vDashboardWrite = v.union(
   v.object({ kind: v.literal("cancelMany"), ...many }),
   v.object({ kind: v.literal("retryMany"), ...many }),
   v.object({ kind: v.literal("deleteMany"), ...many }),
+  v.object({ kind: v.literal("quietWorker"), id: v.string() }),
+  v.object({ kind: v.literal("resumeWorker"), id: v.string() }),
 );
 export type DashboardWrite = Infer<typeof vDashboardWrite>;
 
@@ -62,8 +64,13 @@ export type CallOf<Call extends { kind: string }, Kind extends Call["kind"]> = E
 
 // --- The question to `authorize` -----------------------------------------------------------------
 
-/** A change of a queue or its jobs, as `authorize` is asked. */
-export type DashboardChange = { changes: true; queue: string } & (
+/** A change of a queue or its jobs, or of a worker by its id, as `authorize` is asked. */
+export type DashboardChange = QueueChange | WorkerChange;
+
+/** Of no one queue: a worker may serve several. */
+type WorkerChange = { changes: true; queue?: undefined; kind: WorkerActionKind; id: string };
+
+type QueueChange = { changes: true; queue: string } & (
   | { kind: "pause" | "resume" | "drain" }
   | { kind: "cancel" | "retry" | "delete"; id: string }
   | { kind: "cancelMany" | "retryMany" | "deleteMany"; filter: JobFilter }
@@ -82,6 +89,11 @@ export type DashboardCall =
 /** Changes of a queue and of many of its jobs. */
 export type QueueActionKind =
   "pause" | "resume" | "drain" | "cancelMany" | "retryMany" | "deleteMany";
+
+export type WorkerActionKind = "quietWorker" | "resumeWorker";
+
+/** A worker or lane, and which changes of it `authorize` allows. */
+export type ShownWorker = WorkerStatus & { may: WorkerActionKind[] };
 
 /** A queue, and which changes of it `authorize` allows. */
 export type ShownQueue = QueueOverview & { may: QueueActionKind[] };
@@ -115,7 +127,7 @@ export interface DashboardAnswers {
   why: { why: Why; position: Position | null } | null;
   logs: LogPage | null;
   output: OutputPage | null;
-  workers: WorkerStatus[];
+  workers: ShownWorker[];
   events: QueueEvent[];
   pause: Changed;
   resume: Changed;
@@ -127,6 +139,8 @@ export interface DashboardAnswers {
   /** Of failed and timed out jobs, or of the filter's statuses. */
   retryMany: BulkReply;
   deleteMany: BulkReply;
+  quietWorker: Changed;
+  resumeWorker: Changed;
 }
 
 // --- For pages ----------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ export const ERROR_CODES = [
   "unknownQueue",
   /** No job has this id. */
   "unknownJob",
+  /** No worker outside has this id. */
+  "unknownWorker",
   /** A job with this key is active, and the caller asked to be refused. */
   "duplicateKey",
   /** The queue is being drained and takes no new jobs. */

@@ -6,6 +6,7 @@ import { v, type Infer } from "convex/values";
 import { vQueueConfig, vQueueOverrides } from "./protocol.js";
 import { vStatus } from "./status.js";
 import { vTokenScope } from "./tokenScope.js";
+import { vQuietBy, vWorkerOrigin, vWorkerState } from "./workerFacts.js";
 
 /** The source of a field of a configuration: an override, the code, or the default. */
 export const vConfigSource = v.union(
@@ -102,17 +103,30 @@ export const vSessionState = v.union(
 export type SessionState = Infer<typeof vSessionState>;
 
 export const vWorkerStatus = v.object({
+  /** Names it for `quietWorker` and `resumeWorker`. */
+  id: v.string(),
   /** The same for as long as its session lives, and no credential: a hash of the session's id. */
   session: v.string(),
   name: v.string(),
   /** Whether it is a lane: Convex itself at work. Its name is its queue's and a number. */
   isLane: v.boolean(),
-  state: vSessionState,
+  /** `stopped` is also the state of one that let its leases run out. */
+  state: vWorkerState,
+  /** Since when it has that state, as far as its calls tell. */
+  since: v.optional(v.number()),
+  /** It claims nothing for now. */
+  quietBy: v.optional(vQuietBy),
   lastSeenAt: v.number(),
   /** From which it last claimed. */
   queues: v.array(v.string()),
   /** The labels that it offered with that claim. */
   labels: v.optional(v.array(v.string())),
+  /** Jobs that it holds, and jobs that it runs at once. */
+  slots: v.optional(v.object({ used: v.number(), had: v.number() })),
+  /** The recorded outcomes of its attempts. Absent for a lane. */
+  done: v.optional(v.number()),
+  /** As far as the worker tells. */
+  origin: v.optional(vWorkerOrigin),
   holding: v.array(
     v.object({
       id: v.string(),

@@ -41,6 +41,8 @@ export const CHANGE_ARGS = {
   retryMany: many,
   deleteMany: many,
   stopTask: task,
+  quietWorker: { id: v.string() },
+  resumeWorker: { id: v.string() },
   createToken: {
     name: v.string(),
     queues: names,

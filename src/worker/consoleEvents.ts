@@ -41,6 +41,9 @@ function lineOf(event: WorkerEvent): string | null {
       return `${about(event)}: the handler ignores its signal; its slot goes to another job`;
     case "backPressure":
       return event.by === null ? "claims again" : `claims nothing: ${event.by} is at its limit`;
+    case "quiet":
+      if (event.by === "worker") return null;
+      return event.isQuiet ? "claims nothing: an operator has it quiet" : "claims again";
     case "hookFailed":
       return `${event.hook === "afterJob" ? `${about(event)}: ` : ""}${event.hook} threw: ${event.error}`;
     case "callRepeated":

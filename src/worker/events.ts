@@ -1,6 +1,8 @@
 /** The events and states of a worker. Nothing here runs. */
-import type { Outcome } from "../shared/index.js";
+import type { Outcome, QuietBy, WorkerState } from "../shared/index.js";
 import type { LogLevel } from "./types.js";
+
+export type { WorkerState };
 
 /** Which attempt an event is about. */
 export interface OfJob {
@@ -30,25 +32,12 @@ export type AbortReason =
 export type CallName =
   "hello" | "claim" | "complete" | "heartbeat" | "report" | "hasWork" | "cancellations";
 
-/** The state of a worker. */
-export type WorkerState =
-  /** Made, and not yet answered by its deployment. */
-  | "starting"
-  /** No job is in hand. */
-  | "waiting"
-  /** Handlers run, or their outcomes are being recorded. */
-  | "working"
-  /** It claims nothing more, and its jobs come to their end. */
-  | "draining"
-  /** Its run is over. */
-  | "stopped";
-
 /** A worker at one moment. */
 export interface WorkerStatus {
   state: WorkerState;
   /** Since when it has that state, in milliseconds since 1970. */
   since: number;
-  /** Whether it claims nothing for now: see `quiet`. */
+  /** Whether it claims nothing for now: by `quiet`, or by an operator. */
   isQuiet: boolean;
   /** Slots with running handlers, and all slots: its `concurrency`. */
   slots: { used: number; had: number };
@@ -64,6 +53,8 @@ export interface WorkerStatus {
 export type WorkerEvent =
   /** The state is another now. */
   | { kind: "state"; state: WorkerState; before: WorkerState }
+  /** It claims nothing from now on, or claims again: by the program's `quiet`, or by an operator of the deployment. */
+  | { kind: "quiet"; isQuiet: boolean; by: QuietBy }
   /** The status, every `statusMs`. */
   | ({ kind: "status"; name: string } & WorkerStatus)
   | { kind: "started"; name: string; sessionKey: string; queues: string[] }

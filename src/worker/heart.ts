@@ -12,7 +12,8 @@ export interface HeartDeps {
   clock: Clock;
   transport: Transport;
   attempts: Attempts;
-  presenceMs: number;
+  /** 0 for never. */
+  presenceMs: () => number;
   /** Whether a claim or completion is on its way: it is a beat too, and the two would conflict at one row. */
   isCalling: () => boolean;
   /** Whether cancellations are heard of without beats. If not, other calls do not stand in for a beat. */
@@ -56,7 +57,8 @@ export class Heart {
   private dueAt(): number | null {
     const held = this.deps.attempts.held();
     if (held.length === 0) {
-      return this.deps.presenceMs === 0 ? null : this.lastSentAt + this.deps.presenceMs;
+      const presenceMs = this.deps.presenceMs();
+      return presenceMs === 0 ? null : this.lastSentAt + presenceMs;
     }
     const due = held.map((attempt) => this.dueFor(attempt));
     // A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.

@@ -10,6 +10,9 @@ export interface Host {
   onStopSignal: (callback: (times: number) => void) => () => void;
   /** Absent where the runtime tells nothing. */
   load?: Load;
+  /** Of the machine and the process, where there are such. */
+  hostname?: string;
+  pid?: number;
 }
 
 /** Of a browser, and of every other runtime: there are no signals, and no host's name. */

@@ -24,6 +24,8 @@ const nodeHost: Host = {
   },
   onStopSignal,
   load: nodeLoad(),
+  hostname: hostname().slice(-NAME_MAX_LENGTH),
+  pid: process.pid,
 };
 
 class NodeWorker<Api extends WorkerApi> extends AnyWorker<Api> {

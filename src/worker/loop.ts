@@ -9,7 +9,7 @@
  * Stopping: nothing more is claimed, handlers may end; when the grace is over they are aborted and their jobs given
  * back; when the time of the last calls is over too, the loop ends all that is left.
  */
-import { LEASES_MAX } from "../shared/index.js";
+import { LEASES_MAX, type QuietBy } from "../shared/index.js";
 import type { Bounds } from "./asking.js";
 import { describe, type Attempt } from "./attempts.js";
 import { largestOf } from "./batching.js";
@@ -29,7 +29,8 @@ export class Loop {
   private readonly parts: Parts;
   private slots: number;
   private readonly largestBatch: number;
-  private quietly = false;
+  /** The program, and an operator of the deployment. */
+  private readonly quietBy = new Set<QuietBy>();
   private isGreeted = false;
   private error: Error | undefined;
   private giveUp = () => {};
@@ -41,7 +42,8 @@ export class Loop {
       changed: () => this.changed(),
       isBusy: () => this.isBusy(),
       slots: () => this.slotsNow(),
-      isQuiet: () => this.quietly,
+      isQuiet: () => this.quietBy.size > 0,
+      mustBeSeen: () => this.quietBy.has("operator"),
       stop: () => this.stop(),
       failed: (call, failure) => this.failed(call, failure),
       sideCallFailed: (call, error) => this.sideCallFailed(call, error),
@@ -103,9 +105,13 @@ export class Loop {
     this.parts.waker.wake();
   }
 
-  /** Whether it claims nothing for now. */
-  setQuiet(isQuiet: boolean): void {
-    this.quietly = isQuiet;
+  /** Whether it claims nothing for now. One of two does not end the other's word. */
+  setQuiet(isQuiet: boolean, by: QuietBy = "worker"): void {
+    if (this.quietBy.has(by) === isQuiet) return;
+    if (isQuiet) this.quietBy.add(by);
+    else this.quietBy.delete(by);
+    this.options.emit({ kind: "quiet", isQuiet, by });
+    this.parts.heart.schedule();
     this.parts.waker.wake();
   }
 
@@ -171,7 +177,7 @@ export class Loop {
   /** How many jobs to ask for, once so many outcomes are recorded. */
   private room(recorded: number): number {
     const { stopping, attempts, gathering, lifetime } = this.parts;
-    if (stopping.phase !== "working" || this.quietly || this.budget() <= 0) return 0;
+    if (stopping.phase !== "working" || this.quietBy.size > 0 || this.budget() <= 0) return 0;
     const { used, had } = this.slotsNow();
     // Of a worker of batches each free slot is one of the largest.
     const jobs = (had - used) * this.largestBatch - gathering.size;

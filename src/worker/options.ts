@@ -51,6 +51,11 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
    */
   name?: string;
   /**
+   * The version of the program, as the list of workers and the dashboard show it, 1 to 64 characters.
+   * @default none: they show the version of this library
+   */
+  version?: string;
+  /**
    * How many jobs to run at once, 1 to 64; of handlers of batches, how many batches. Handlers share one thread: more than 1 pays where they wait for something,
    * or compute in processes of their own.
    * @default 1

@@ -13,6 +13,7 @@ import { Gate } from "./gate.js";
 import { Gathering } from "./gathering.js";
 import { Heart } from "./heart.js";
 import type { Hooks } from "./hookTypes.js";
+import { PRESENCE_DEFAULT_MS } from "./limits.js";
 import type { OutputOptions, StopAfter } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { outcomeOfAbandoned } from "./outcome.js";
@@ -66,6 +67,8 @@ export interface LoopSide {
   isBusy: () => boolean;
   slots: () => { used: number; had: number };
   isQuiet: () => boolean;
+  /** It claims nothing, and learns from beats alone, where it follows nothing, that it may again. */
+  mustBeSeen: () => boolean;
   stop: () => void;
   failed: (call: CallName, failure: Failure) => void;
   sideCallFailed: (call: CallName, error: unknown) => Failure["kind"];
@@ -117,7 +120,8 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     abandoned: (attempt) => execution.conclude(attempt, outcomeOfAbandoned(attempt)),
   });
   const heart = new Heart({
-    ...{ clock, transport, attempts, presenceMs },
+    ...{ clock, transport, attempts },
+    presenceMs: () => (loop.mustBeSeen() && presenceMs === 0 ? PRESENCE_DEFAULT_MS : presenceMs),
     isCalling: () => calls.isCalling,
     hearsCancellations: () => cancellations.isLive,
     failed: (error) => void loop.sideCallFailed("heartbeat", error),

@@ -2,7 +2,9 @@
  * A worker's calls as calls of the app's five functions, over any carrier: a connection, or a suite's `convex-test`.
  */
 import type { FunctionReference } from "convex/server";
-import type { Hello, PeekedJob, Waiting } from "../shared/index.js";
+import type { Hello, PeekedJob, Waiting, WorkerFacts } from "../shared/index.js";
+import { Description } from "./description.js";
+import { OperatorQuiet } from "./operatorQuiet.js";
 import { Tending } from "./tending.js";
 import type { Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
@@ -17,6 +19,17 @@ export interface Connection {
   labels?: string[];
   groups?: string[];
   maxCost?: number;
+  /** What it says of itself, as of now. */
+  facts?: () => WorkerFacts;
+  /** An operator has it claim nothing, or claim again. */
+  quieted?: (isQuiet: boolean) => void;
+}
+
+/** The fields of an answer that are about the session. */
+interface Noted {
+  session?: string;
+  isLate?: boolean;
+  isQuiet?: boolean;
 }
 
 /** The arguments of `watch`. */
@@ -50,7 +63,14 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
   const tending = new Tending(() =>
     wire.beat(api.heartbeat, { ...caller, leases: [], tend: offer.queues }),
   );
-  const noting = <Reply extends { session?: string; isLate?: boolean }>(reply: Reply): Reply => {
+  const description = new Description(connection.facts);
+  const quiet = new OperatorQuiet(
+    (onValue) =>
+      wire.follow(api.watch, { token, call: { kind: "isQuiet", sessionKey } }, onValue, () => {}),
+    (isQuiet) => connection.quieted?.(isQuiet),
+  );
+  const noting = <Reply extends Noted>(reply: Reply): Reply => {
+    quiet.heard(reply.isQuiet === true);
     if (reply.session !== undefined) session = { session: reply.session };
     if (reply.isLate === true) void tending.run();
     return reply;
@@ -61,21 +81,31 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
       return (await wire.query(api.watch, { token, call })) as Hello;
     },
     claim: async (n, claim) =>
-      noting(await wire.mutation(api.claim, { ...caller, name, n, ...offer, ...claim })),
+      await description.with(async (about) =>
+        noting(
+          await wire.mutation(api.claim, { ...caller, name, n, ...offer, ...claim, ...about }),
+        ),
+      ),
     complete: async (n, finished, { claim, ...options } = {}) =>
-      noting(
-        await wire.mutation(api.complete, {
-          ...{ ...caller, n, finished, ...options },
-          ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
-        }),
+      await description.with(async (about) =>
+        noting(
+          await wire.mutation(api.complete, {
+            ...{ ...caller, n, finished, ...options, ...about },
+            ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
+          }),
+        ),
       ),
     completeLater: async (finished) => {
       const finishedLater = { ...caller, finished: [finished], later: true };
       await wire.mutation(api.complete, finishedLater);
     },
     heartbeat: async (leases, leaving) => {
-      const last = leaving === undefined ? {} : { leaving };
-      return noting(await wire.beat(api.heartbeat, { ...caller, leases, ...last })).answers;
+      if (leaving !== undefined)
+        return (await wire.beat(api.heartbeat, { ...caller, leases, leaving })).answers;
+      return await description.with(
+        async (about) =>
+          noting(await wire.beat(api.heartbeat, { ...caller, leases, ...about })).answers,
+      );
     },
     report: async (said) =>
       (await wire.mutation(api.report, { ...caller, ...session, ...said })).answers,
@@ -94,7 +124,10 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
         onValue,
         onError,
       ),
-    close: wire.close,
+    close: async () => {
+      quiet.end();
+      await wire.close();
+    },
   };
 }
 

@@ -1,5 +1,10 @@
 /** The worker as a program uses it: checks the options, connects, and runs the loop. */
-import { checkLabel, type PeekedJob } from "../shared/index.js";
+import {
+  checkLabel,
+  COMPONENT_VERSION,
+  type PeekedJob,
+  type WorkerFacts,
+} from "../shared/index.js";
 import type { AnyHandler } from "./batching.js";
 import {
   checkConcurrency,
@@ -77,6 +82,7 @@ export class Worker<Api extends WorkerApi> {
     this.whenIdle = whenIdle;
     this.name = options.name ?? this.host.name();
     checkLabel("The name of a worker", this.name);
+    if (options.version !== undefined) checkLabel("The version of a worker", options.version);
     this.output = checkOutput(options.output ?? {});
     this.slots = options.concurrency ?? 1;
     this.listeners = new Listeners(options.onEvent ?? printEvent);
@@ -102,7 +108,11 @@ export class Worker<Api extends WorkerApi> {
     const { slots, quietly: isQuiet } = this;
     const status = this.loop?.statusNow() ?? { ...this.startedAs, slots: { used: 0, had: slots } };
     const wasNeverRun = this.loop === undefined && this.running !== undefined;
-    return { ...status, isQuiet, ...(wasNeverRun ? { state: "stopped" } : {}) };
+    return {
+      ...status,
+      isQuiet: isQuiet || status.isQuiet,
+      ...(wasNeverRun ? { state: "stopped" } : {}),
+    };
   }
 
   /** How many jobs run at once, 1 to 64. It may be set while the worker runs: jobs above a lower number come to their end. */
@@ -122,7 +132,7 @@ export class Worker<Api extends WorkerApi> {
     this.loop?.setQuiet(true);
   }
 
-  /** Claims again after {@link quiet}. */
+  /** Claims again after {@link quiet}. What an operator has made quiet, only an operator ends. */
   resume(): void {
     this.quietly = false;
     this.loop?.setQuiet(false);
@@ -236,7 +246,23 @@ export class Worker<Api extends WorkerApi> {
       groups: [...new Set(options.groups)].sort(),
       ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
       polls: options.poll !== undefined,
+      facts: () => this.facts(),
+      quieted: (isQuiet) => this.loop?.setQuiet(isQuiet, "operator"),
     });
+  }
+
+  /** What it says of itself. */
+  private facts(): WorkerFacts {
+    const { version: appVersion } = this.options;
+    const { hostname, pid } = this.host;
+    const isDraining = this.state === "draining" || this.state === "stopped";
+    return {
+      ...{ startedAt: this.startedAs.startedAt, version: COMPONENT_VERSION, slots: this.slots },
+      ...(appVersion === undefined ? {} : { appVersion }),
+      ...(hostname === undefined ? {} : { hostname }),
+      ...(pid === undefined ? {} : { pid }),
+      ...(isDraining ? { mode: "draining" } : this.quietly ? { mode: "quiet" } : {}),
+    };
   }
 
   private newLoop(transport: Transport): Loop {

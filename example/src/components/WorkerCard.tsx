@@ -52,10 +52,11 @@ function laneMood({ holding }: WorkerRow): string {
 
 export function moodOf({ state, lastSeenAt, isLane }: WorkerRow, now: number): Mood {
   // It has no beat: Convex knows by itself whether it runs.
-  if (isLane) return state === "active" ? "working" : "asleep";
-  if (state === "gone") return "gone";
+  if (isLane) return state === "working" ? "working" : "asleep";
+  if (state === "stopped") return "gone";
   const silence = now - lastSeenAt;
-  if (state === "idle") return silence > IDLE_SILENT_AFTER_MS ? "silent" : "ready";
+  if (state === "waiting" || state === "starting")
+    return silence > IDLE_SILENT_AFTER_MS ? "silent" : "ready";
   return silence > SILENT_AFTER_MS ? "silent" : "working";
 }
 

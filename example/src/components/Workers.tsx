@@ -23,7 +23,7 @@ export function Workers({ selected }: { selected: string | null }) {
   const named = usePicture(selected);
   const shown = (selected === null ? newest : named)?._id;
   const present = workers?.filter(
-    ({ state, lastSeenAt }) => state === "active" || now - lastSeenAt < REMEMBERED_MS,
+    ({ state, lastSeenAt }) => state === "working" || now - lastSeenAt < REMEMBERED_MS,
   );
   return (
     <section className="panel" aria-labelledby="workers-title">

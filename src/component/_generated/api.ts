@@ -71,6 +71,7 @@ import type * as manage_bulkStep from "../manage/bulkStep.js";
 import type * as manage_cancel from "../manage/cancel.js";
 import type * as manage_control from "../manage/control.js";
 import type * as manage_items from "../manage/items.js";
+import type * as manage_quiet from "../manage/quiet.js";
 import type * as manage_replace from "../manage/replace.js";
 import type * as manage_retry from "../manage/retry.js";
 import type * as observe from "../observe.js";
@@ -214,6 +215,7 @@ const fullApi: ApiFromModules<{
   "manage/cancel": typeof manage_cancel;
   "manage/control": typeof manage_control;
   "manage/items": typeof manage_items;
+  "manage/quiet": typeof manage_quiet;
   "manage/replace": typeof manage_replace;
   "manage/retry": typeof manage_retry;
   observe: typeof observe;

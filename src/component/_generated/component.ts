@@ -193,6 +193,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           maxCost?: number;
           groups?: Array<string>;
           groupsOf?: string;
+          about?: {
+            startedAt: number;
+            version: string;
+            appVersion?: string;
+            hostname?: string;
+            pid?: number;
+            slots: number;
+            mode?: "quiet" | "draining";
+          };
         },
         {
           jobs: Array<{
@@ -222,6 +231,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
+          isQuiet?: boolean;
           cursor: string;
         },
         Name
@@ -403,6 +413,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           };
           deferCallbacks?: boolean;
           held?: Array<{ id: string; attempt: number }>;
+          about?: {
+            startedAt: number;
+            version: string;
+            appVersion?: string;
+            hostname?: string;
+            pid?: number;
+            slots: number;
+            mode?: "quiet" | "draining";
+          };
         },
         {
           answers: Array<{
@@ -442,6 +461,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
+          isQuiet?: boolean;
           cursor?: string;
         },
         Name
@@ -704,6 +724,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           sessionKey: string;
           leases: Array<{ id: string; attempt: number }>;
           leaving?: number;
+          about?: {
+            startedAt: number;
+            version: string;
+            appVersion?: string;
+            hostname?: string;
+            pid?: number;
+            slots: number;
+            mode?: "quiet" | "draining";
+          };
         },
         {
           answers: Array<{
@@ -712,7 +741,15 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             answer: "ok" | "recorded" | "leaseLost" | "canceled";
           }>;
           isLate?: boolean;
+          isQuiet?: boolean;
         },
+        Name
+      >;
+      isQuiet: FunctionReference<
+        "query",
+        "internal",
+        { token: string; sessionKey: string },
+        boolean,
         Name
       >;
       laneApart: FunctionReference<
@@ -1976,13 +2013,25 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         "internal",
         { queue?: string; limit?: number },
         Array<{
+          id: string;
           session: string;
           name: string;
           isLane: boolean;
-          state: "active" | "idle" | "gone";
+          state: "starting" | "waiting" | "working" | "draining" | "stopped";
+          since?: number;
+          quietBy?: "worker" | "operator";
           lastSeenAt: number;
           queues: Array<string>;
           labels?: Array<string>;
+          slots?: { used: number; had: number };
+          done?: number;
+          origin?: {
+            startedAt: number;
+            version: string;
+            appVersion?: string;
+            hostname?: string;
+            pid?: number;
+          };
           holding: Array<{
             id: string;
             queue: string;
@@ -2940,6 +2989,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
+      quietWorker: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string },
+        { changed: boolean },
+        Name
+      >;
       resetConfig: FunctionReference<
         "mutation",
         "internal",
@@ -3062,6 +3118,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             };
           };
         },
+        { changed: boolean },
+        Name
+      >;
+      resumeWorker: FunctionReference<
+        "mutation",
+        "internal",
+        { id: string },
         { changed: boolean },
         Name
       >;

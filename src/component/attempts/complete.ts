@@ -20,6 +20,7 @@ import {
   type ClaimedJob,
   type Finished,
   type Lease,
+  type WorkerFacts,
 } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
@@ -49,6 +50,8 @@ export interface Completed extends Pick<Claimed, "fleet" | "places" | "isLate"> 
   session: string;
   /** Of the leases that were named besides. */
   held?: Answer[];
+  /** By an operator: it is given no job. */
+  isQuiet?: boolean;
 }
 
 export async function complete(
@@ -62,6 +65,8 @@ export async function complete(
     deferCallbacks?: boolean;
     /** The worker's other leases: the call is a beat for these. */
     held?: Lease[];
+    /** What its worker says of itself, where that is new. */
+    about?: WorkerFacts;
   },
 ): Promise<Completed> {
   const now = Date.now();
@@ -71,7 +76,8 @@ export async function complete(
   const token = await authorize(ctx.db, args.token, asked);
   const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
   const queues = request === undefined ? [] : namesOf(request);
-  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues };
+  const { about } = args;
+  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues, about };
   const session = await enterSession(ctx, caller, now);
   if (judgeCall(session, args.n) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
@@ -93,18 +99,21 @@ export async function complete(
       claimed: claimed?.leases ?? [],
       answers,
       cursor: claimed?.cursor,
+      about,
+      recorded: answers.filter(({ answer }) => answer === "ok").length,
       ...(request === undefined ? {} : { queues, offer: offerOf(request) }),
     },
     now,
   );
   await watch(ctx, closed, claimed, now);
   const others = await beat(ctx, current, args.held);
-  if (claimed === undefined) return { answers, jobs: [], ...others };
+  const quiet = current.isQuiet === true ? { isQuiet: true } : {};
+  if (claimed === undefined) return { answers, jobs: [], ...others, ...quiet };
   return {
     answers,
     jobs: claimed.jobs,
     cursor: claimed.cursor,
-    ...repliedWith(claimed),
+    ...repliedWith(claimed, current),
     ...others,
   };
 }

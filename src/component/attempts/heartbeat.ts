@@ -13,7 +13,13 @@
  * session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of the
  * session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
  */
-import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../../shared/index.js";
+import {
+  checkLeases,
+  LEASES_MAX,
+  type Answer,
+  type Lease,
+  type WorkerFacts,
+} from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { askedOf, isNamed } from "../rows/cancels.js";
@@ -40,24 +46,34 @@ import { isAnyOverdue } from "../tend/watchdog.js";
 export interface Beat {
   answers: Answer[];
   isLate?: boolean;
+  /** By an operator: it is given no job. */
+  isQuiet?: boolean;
 }
 
 export async function heartbeat(
   ctx: MutationCtx,
-  args: { token: string; sessionKey: string; leases: Lease[]; leaving?: number },
+  args: {
+    token: string;
+    sessionKey: string;
+    leases: Lease[];
+    leaving?: number;
+    about?: WorkerFacts;
+  },
 ): Promise<Beat> {
   const now = Date.now();
   checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
   if (args.leaving !== undefined) return await leave(ctx, { ...args, token }, args.leaving, now);
   // A worker that has never claimed is seen under its token's name until it does.
-  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: [] };
+  const { about } = args;
+  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: [], about };
   const session = await enterSession(ctx, caller, now);
   const asked =
     session.leases.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
-  const renewed = await renew(ctx.db, session, args.leases, asked, now);
+  const renewed = await renew(ctx.db, session, args.leases, asked, now, about);
   const answers = answerBeat(renewed.leases, args.leases, asked);
-  return (await isLate(ctx, renewed, now)) ? { answers, isLate: true } : { answers };
+  const late = (await isLate(ctx, renewed, now)) ? { isLate: true } : {};
+  return { answers, ...late, ...(renewed.isQuiet === true ? { isQuiet: true } : {}) };
 }
 
 /**

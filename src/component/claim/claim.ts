@@ -8,6 +8,7 @@
  * Never with an enqueue or a completion.
  */
 import {
+  firstTimeout,
   checkInteger,
   checkLength,
   commitTimeOf,
@@ -21,6 +22,7 @@ import {
   type Conditions,
   type Places,
   type QueueDeclaration,
+  type WorkerFacts,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
@@ -29,14 +31,7 @@ import { describe, isFull, newLeaseBatch, take, takeSeen, type LeaseBatch } from
 import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
 import { countAnew, type PlaceInFleet } from "./fleet.js";
-import {
-  closeCall,
-  firstTimeout,
-  judgeCall,
-  room,
-  type HeldLease,
-  type Session,
-} from "../rows/sessions.js";
+import { closeCall, judgeCall, room, type HeldLease, type Session } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { groupsKey, offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
@@ -64,6 +59,8 @@ export interface ClaimRequest extends Conditions {
   groupsOf?: string;
   /** The groups of a token that is for all with a prefix. */
   groupPrefix?: string;
+  /** What its worker says of itself, where that is new. */
+  about?: WorkerFacts;
 }
 
 export interface Claimed {
@@ -95,6 +92,8 @@ export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate">
   jobs: ClaimedJob[];
   cursor: string;
   session: string;
+  /** By an operator: it is given no job, and need not ask. */
+  isQuiet?: boolean;
 }
 
 /** The names of the queues that it serves. */
@@ -102,13 +101,13 @@ export function namesOf({ queues }: ClaimRequest): string[] {
   return queues.map(({ name }) => name);
 }
 
-/** The worker's part of it. */
-export function repliedWith({
-  fleet,
-  places = [],
-  isLate,
-}: Claimed): Pick<Claimed, "fleet" | "places" | "isLate"> {
+/** The worker's part of it. It learns from each answer that an operator has it claim nothing. */
+export function repliedWith(
+  { fleet, places = [], isLate }: Claimed,
+  { isQuiet }: Session,
+): Pick<ClaimReply, "fleet" | "places" | "isLate" | "isQuiet"> {
   return {
+    ...(isQuiet === true ? { isQuiet } : {}),
     ...(isLate === true ? { isLate } : {}),
     ...(fleet === undefined ? {} : { fleet }),
     ...(places.length === 0 ? {} : { places }),
@@ -143,7 +142,8 @@ export async function claim(
   const token = await authorize(ctx.db, args.token, asked);
   const request = await within(ctx, token, args);
   const queues = namesOf(request);
-  const caller = { token, sessionKey: args.sessionKey, name: args.name, queues };
+  const { about } = args;
+  const caller = { token, sessionKey: args.sessionKey, name: args.name, queues, about };
   const session = await enterSession(ctx, caller, now);
   if (judgeCall(session, args.n) === "repeated") {
     const cursor = session.reply.cursor ?? "{}";
@@ -161,12 +161,13 @@ export async function claim(
       cursor,
       name: args.name,
       queues,
+      about,
       offer: offerOf(request),
     },
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
-  return { jobs, cursor, session: session._id, ...repliedWith(taken) };
+  return { jobs, cursor, session: session._id, ...repliedWith(taken, session) };
 }
 
 /** Checks a claim's arguments, and returns the names of its queues. */
@@ -266,7 +267,7 @@ export async function takeFrom(
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
   const known = ofQueues(decodeCursor(cursor, groupsKey(offer)), names);
-  const max = Math.min(request.max, room(session));
+  const max = session.isQuiet === true ? 0 : Math.min(request.max, room(session));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
   const batch = newLeaseBatch({ session, n, queues: open, offer, max, now, carries, endsAt });

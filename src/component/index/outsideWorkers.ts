@@ -53,7 +53,7 @@ async function liveOutside(
       .order("desc");
     let [rows, bytes] = [0, 0];
     for await (const one of some) {
-      if (one.lane === undefined && one.sessionKey !== but && !isSilent(one, now)) {
+      if (mayClaim(one) && one.sessionKey !== but && !isSilent(one, now)) {
         live.sessions.push(one);
         if (isEnough(one)) return live;
       }
@@ -65,6 +65,11 @@ async function liveOutside(
     }
   }
   return live;
+}
+
+/** A worker that is neither quiet nor about to stop. */
+export function mayClaim({ lane, mode, isQuiet }: Session): boolean {
+  return lane === undefined && mode === undefined && isQuiet !== true;
 }
 
 /** Whether it has missed beats that its leases ask for: it may have been killed. */

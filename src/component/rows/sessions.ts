@@ -4,21 +4,23 @@
  * The row is the lease, so a write here is half of every edge in and out of `running`.
  */
 import {
+  expiry,
+  firstTimeout,
+  lostAt,
+  roundUp,
   checkInteger,
   checkName,
   conveyorError,
   CURSOR_KEPT_BYTES,
   SESSIONS_READ_BYTES,
-  IDLE_GRID_MS,
   LANE_CURSOR_KEPT_BYTES,
   LANE_WATCH_GRID_MS,
   LANE_WATCH_MS,
-  LEASE_GRID_MAX_MS,
-  LEASE_GRID_PART,
   LEASES_MAX,
   textBytes,
   type Answer,
   type Lease,
+  type WorkerFacts,
 } from "../../shared/index.js";
 import { takeWithin } from "./rowBytes.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
@@ -34,6 +36,8 @@ export interface Caller {
   sessionKey: string;
   name: string;
   queues: string[];
+  /** Where the call says something new of it. */
+  about?: WorkerFacts | undefined;
 }
 
 /** The session's row, checked against the token; `null` if the session has never called. */
@@ -94,6 +98,7 @@ export async function insertSession(
     n: 0,
     acknowledged: true,
     reply: { answers: [] },
+    since: now,
   });
   return (await db.get("sessions", id))!;
 }
@@ -148,37 +153,6 @@ export function room(session: Session): number {
   return Math.max(0, LEASES_MAX - session.leases.length);
 }
 
-/** When a session that was last seen then is lost, with all its leases: with the shortest of them, and its grace. */
-export function lostAt(leases: readonly HeldLease[], seenAt: number): number {
-  return (
-    seenAt +
-    Math.min(...leases.map(({ leaseMs = LANE_WATCH_MS, graceMs = 0 }) => leaseMs + graceMs))
-  );
-}
-
-/**
- * When the janitor has to check these leases: one of their attempts may have run long enough before they are lost.
- *
- * Rounded up, so that a busy session's calls write one key of the index again. A dead entry for each call would be
- * passed by every claim for minutes: at ten calls per second, 600 in a lease of a minute are 120. The exact times
- * decide which leases have ended.
- */
-function expiry(leases: readonly HeldLease[], seenAt: number): number {
-  if (leases.length === 0) return roundUp(seenAt, IDLE_GRID_MS);
-  const lost = lostAt(leases, seenAt);
-  const grid = Math.min(LEASE_GRID_MAX_MS, Math.floor((lost - seenAt) / LEASE_GRID_PART));
-  return Math.min(roundUp(lost, grid), firstTimeout(leases));
-}
-
-/** When the first of these attempts has run long enough; `Infinity` where none is bounded. */
-export function firstTimeout(leases: readonly HeldLease[]): number {
-  return Math.min(...leases.map(({ timeoutAt }) => timeoutAt ?? Number.POSITIVE_INFINITY));
-}
-
-function roundUp(instant: number, grid: number): number {
-  return Math.ceil(instant / grid) * grid;
-}
-
 /** The fields that follow from a sign of life and these leases. */
 function alive(leases: HeldLease[], now: number) {
   return {
@@ -228,6 +202,21 @@ export async function dropLeases(
   await db.patch("sessions", session._id, { leases });
 }
 
+type About = Pick<WorkerFacts, "slots" | "mode">;
+
+/** The fields that follow for a worker: what it says, and since when. None where nothing changes. */
+function spoken(session: Session, state: Session["state"], about: About | undefined, now: number) {
+  if (session.lane !== undefined) return {};
+  const { mode, slots } = about ?? session;
+  const isNew = state !== session.state || mode !== session.mode;
+  return { ...(about === undefined ? {} : { mode, slots }), ...(isNew ? { since: now } : {}) };
+}
+
+/** An operator has the worker claim nothing, or claim again. Each call of the session has read its row. */
+export async function setQuiet(db: DatabaseWriter, id: Id<"sessions">, isQuiet: true | undefined) {
+  await db.patch("sessions", id, { isQuiet });
+}
+
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
 function said({ labels, groups, groupPrefix, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
@@ -252,6 +241,9 @@ export async function closeCall(
     cursor: string | undefined;
     name?: string;
     queues?: string[];
+    about?: About | undefined;
+    /** How many of its outcomes it records. */
+    recorded?: number;
     /** The offer of its claim, if it claimed. */
     offer?: Offer;
     /** A lane that goes on, with or without leases: it is watched. */
@@ -261,10 +253,13 @@ export async function closeCall(
   },
   now: number,
 ): Promise<Session> {
+  const leases = [...session.leases, ...call.claimed];
+  const { recorded = 0, isAwake } = call;
+  const seen = isAwake === true ? awake(leases, now) : alive(leases, now);
   const changed = {
-    ...(call.isAwake === true
-      ? awake([...session.leases, ...call.claimed], now)
-      : alive([...session.leases, ...call.claimed], now)),
+    ...seen,
+    ...spoken(session, seen.state, call.about, now),
+    ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
     n: call.n,
     // A new call acknowledges the last one's answer; the session has yet to learn of this one's leases.
     acknowledged: call.claimed.length === 0 || session.lane !== undefined,
@@ -320,6 +315,7 @@ export async function renew(
   named: readonly Lease[],
   asked: readonly Lease[],
   now: number,
+  about?: About,
 ): Promise<Session> {
   const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
     list.some((lease) => lease.id === id && lease.attempt === attempt);
@@ -329,7 +325,11 @@ export async function renew(
       : lease,
   );
   const heard = leases.filter((lease) => isIn(named, lease));
-  const changed = { ...alive(leases, now), acknowledged: acknowledges(session, heard) };
+  const seen = alive(leases, now);
+  const changed = {
+    ...{ ...seen, acknowledged: acknowledges(session, heard) },
+    ...spoken(session, seen.state, about, now),
+  };
   await db.patch("sessions", session._id, changed);
   return { ...session, ...changed };
 }
@@ -345,7 +345,9 @@ function acknowledges(session: Session, named: readonly HeldLease[]): boolean {
 /** The session let its leases run out, and they have been ended. A later call of the session brings it back. */
 export async function bury(db: DatabaseWriter, session: Session): Promise<void> {
   const { lastSeenAt } = session;
-  await db.patch("sessions", session._id, { state: "gone", expiresAt: lastSeenAt, leases: [] });
+  await db.patch("sessions", session._id, {
+    ...{ state: "gone", expiresAt: lastSeenAt, leases: [], since: lastSeenAt },
+  });
 }
 
 /** The session has said that it is over, with call `n`, and holds nothing. */
@@ -355,7 +357,7 @@ export async function depart(
   n: number,
   now: number,
 ): Promise<void> {
-  const seen = { expiresAt: now, lastSeenAt: now };
+  const seen = { expiresAt: now, lastSeenAt: now, since: now };
   await db.patch("sessions", _id, {
     ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
   });

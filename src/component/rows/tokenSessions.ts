@@ -11,16 +11,24 @@
  */
 import { v, type Infer } from "convex/values";
 import {
+  checkFacts,
   checkLabel,
   conveyorError,
   IDLE_LIVE_MS,
   SESSIONS_FORGOTTEN,
   SESSIONS_LOOKED_AT,
   SESSIONS_MAX,
+  type WorkerFacts,
+  type WorkerOrigin,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
-import { internalQuery, type DatabaseWriter, type MutationCtx } from "../_generated/server.js";
+import {
+  internalQuery,
+  type DatabaseReader,
+  type DatabaseWriter,
+  type MutationCtx,
+} from "../_generated/server.js";
 import {
   findSession,
   insertSession,
@@ -36,12 +44,49 @@ export async function enterSession(
   now: number,
 ): Promise<Session> {
   checkLabel("The name of a worker", caller.name);
+  const { about } = caller;
+  if (about !== undefined) checkFacts(about);
   const known = await findSession(ctx.db, caller.sessionKey, caller.token);
-  if (known !== null) return known;
+  if (known !== null) {
+    if (about !== undefined && known.slots === undefined) await setOrigin(ctx.db, known._id, about);
+    return known;
+  }
   await makeRoom(ctx, caller, now);
   const session = await insertSession(ctx.db, caller, now);
-  await ctx.db.insert("tokenSessions", { token: caller.token._id, session: session._id });
+  const row = { token: caller.token._id, session: session._id };
+  const origin = about === undefined ? {} : { origin: originOf(about) };
+  await ctx.db.insert("tokenSessions", { ...row, ...origin });
   return session;
+}
+
+/** The part of a worker's description that its calls do not change. */
+function originOf({ slots: _, mode: _mode, ...origin }: WorkerFacts): WorkerOrigin {
+  return origin;
+}
+
+/** The session began with a call that did not say it. */
+async function setOrigin(
+  db: DatabaseWriter,
+  session: Id<"sessions">,
+  about: WorkerFacts,
+): Promise<void> {
+  const row = await rowOf(db, session);
+  if (row !== null) await db.patch("tokenSessions", row._id, { origin: originOf(about) });
+}
+
+/** Of a worker that has said it; a lane has none. */
+export async function originIn(
+  db: DatabaseReader,
+  session: Id<"sessions">,
+): Promise<WorkerOrigin | undefined> {
+  return (await rowOf(db, session))?.origin;
+}
+
+async function rowOf(db: DatabaseReader, session: Id<"sessions">) {
+  return await db
+    .query("tokenSessions")
+    .withIndex("session", (q) => q.eq("session", session))
+    .first();
 }
 
 /** Deletes the row of a session that is over, with its row here. */

@@ -17,6 +17,7 @@
  */
 import { v } from "convex/values";
 import {
+  lostAt,
   errorText,
   INLINE_OPEN_MS,
   JANITOR_QUARANTINE_MS,
@@ -42,7 +43,6 @@ import {
   bury,
   keepAwake,
   keepOthers,
-  lostAt,
   quarantine,
   type HeldLease,
   type Session,

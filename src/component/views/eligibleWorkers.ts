@@ -21,7 +21,7 @@ import type { DatabaseReader } from "../_generated/server.js";
 import { takeSessions } from "../rows/sessions.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { mayRunInside } from "../edges/mayTake.js";
-import { mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";
+import { mayClaim, mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";
 import { allows } from "../rows/conditions.js";
 import type { Queue } from "../rows/queues.js";
 
@@ -42,7 +42,7 @@ export async function eligibleWorkersOf(
     );
   const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
   const serving = [...idle, ...active].filter(
-    ({ lane, queues }) => lane === undefined && queues.includes(job.queue),
+    (session) => mayClaim(session) && session.queues.includes(job.queue),
   );
   const fitting = serving.filter((session) => allows(offerIn(session), job));
   const busy = fitting.filter(({ leases }) => leases.length > 0);

@@ -111,17 +111,14 @@ describe("workers", () => {
     await world.worker("idle").claim();
     const workers = await world.t.query(api.lib.workers, {});
     const queues = ["tiles"];
-    expect(workers.map(({ session: _, ...worker }) => worker)).toEqual([
-      { name: "idle", isLane: false, state: "idle", lastSeenAt: T0 + 1_000, queues, holding: [] },
+    expect(workers.map(({ session: _, id: _id, ...worker }) => worker)).toEqual([
       {
-        ...{
-          name: "busy",
-          isLane: false,
-          state: "active",
-          lastSeenAt: T0,
-          queues,
-          labels: ["gpu"],
-        },
+        ...{ name: "idle", isLane: false, state: "waiting", lastSeenAt: T0 + 1_000, queues },
+        ...{ holding: [], since: T0 + 1_000, done: 0 },
+      },
+      {
+        ...{ name: "busy", isLane: false, state: "working", lastSeenAt: T0, since: T0, done: 0 },
+        ...{ queues, labels: ["gpu"] },
         holding: [{ id, queue: "tiles", attempt: 1, name: "a tile", startedAt: T0 }],
       },
     ]);

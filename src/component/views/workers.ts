@@ -1,7 +1,7 @@
 /**
  * Workers: the workers seen last, and the jobs that they hold. For people; nothing's correctness depends on it.
  *
- * Reads for real: rows of sessions by when they were last seen, and the rows of the first jobs that they hold. A
+ * Reads for real: rows of sessions by when they were last seen, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
  * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
  * second: the hooks of `convex-conveyor/react` poll less often.
  */
@@ -12,11 +12,13 @@ import {
   WORKERS_JOBS_READ,
   WORKERS_MAX,
   type SessionState,
+  type WorkerState,
   type WorkerStatus,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
 import { takeSessions } from "../rows/sessions.js";
+import { originIn } from "../rows/tokenSessions.js";
 import { shownSession } from "../rows/tokens.js";
 
 type Session = Doc<"sessions">;
@@ -57,13 +59,14 @@ async function described(
   let left = WORKERS_JOBS_READ;
   const all: WorkerStatus[] = [];
   for (const session of sessions) {
-    const { sessionKey, name, lane, state, lastSeenAt, leases, queues, labels } = session;
+    const { sessionKey, name, lane, lastSeenAt, leases, queues, labels } = session;
     const jobs = await Promise.all(leases.slice(0, left).map(({ id }) => db.get("jobs", id)));
     left -= jobs.length;
     all.push({
       session: await shownSession(sessionKey),
-      ...{ name, isLane: lane !== undefined, state, lastSeenAt, queues },
+      ...{ id: session._id, name, isLane: lane !== undefined, lastSeenAt, queues },
       ...(labels === undefined ? {} : { labels }),
+      ...(lane === undefined ? await saidBy(db, session) : { state: stateOf(session) }),
       // A lane's leases name no queue: it has one.
       holding: leases.map(({ id, queue = queues[0]!, attempt }, i) => ({
         ...{ id, queue, attempt },
@@ -72,6 +75,28 @@ async function described(
     });
   }
   return all;
+}
+
+/** What a worker has said of itself, and what its calls show. */
+async function saidBy(db: DatabaseReader, session: Session) {
+  const { slots, mode, isQuiet, since, done = 0, leases } = session;
+  const quietBy = isQuiet === true ? "operator" : mode === "quiet" ? "worker" : undefined;
+  const origin = await originIn(db, session._id);
+  return {
+    ...{ state: stateOf(session), done },
+    ...(since === undefined ? {} : { since }),
+    ...(quietBy === undefined ? {} : ({ quietBy } as const)),
+    ...(slots === undefined ? {} : { slots: { used: Math.min(leases.length, slots), had: slots } }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+/** A worker that has only beaten has been answered no claim. A lane is at work while it is awake. */
+function stateOf({ state, mode, n, lane }: Session): WorkerState {
+  if (state === "gone") return "stopped";
+  if (mode === "draining") return "draining";
+  if (state === "active") return "working";
+  return n === 0 && lane === undefined && mode === undefined ? "starting" : "waiting";
 }
 
 function aboutJob(job: Doc<"jobs"> | null | undefined): { name?: string; startedAt?: number } {

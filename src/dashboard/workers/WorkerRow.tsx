@@ -1,6 +1,9 @@
 /** One worker or lane. */
-import type { WorkerStatus } from "../../shared/index.js";
+import type { ShownWorker, WorkerStatus } from "../../shared/index.js";
+import { useWorkerDeeds } from "../actions/useWorkerDeeds.js";
 import { useLabels } from "../frame/context.js";
+import { useOff } from "../frame/reach.js";
+import { Icon } from "../parts/Icon.js";
 import { Link } from "../parts/Link.js";
 import { Timed } from "../parts/Timed.js";
 import { Ago, Took } from "../parts/Times.js";
@@ -9,8 +12,8 @@ import { jobPlace } from "../places.js";
 /** A lane may hold hundreds of jobs: beyond this number they are counted. */
 const JOBS_NAMED = 8;
 
-export function WorkerRow({ worker }: { worker: WorkerStatus }) {
-  const { name, isLane, state, lastSeenAt, holding, queues, labels = [] } = worker;
+export function WorkerRow({ worker }: { worker: ShownWorker }) {
+  const { name, isLane, state, lastSeenAt, holding, queues, labels = [], quietBy } = worker;
   const unnamed = holding.length - JOBS_NAMED;
   const words = useLabels().workers;
   return (
@@ -23,15 +26,19 @@ export function WorkerRow({ worker }: { worker: WorkerStatus }) {
             {label}
           </span>
         ))}
+        <Origin worker={worker} />
+        <QuietButton worker={worker} />
       </div>
       <p className="cv-worker-state">
-        {words[state]}
+        {quietBy !== undefined && state === "waiting" ? words.quiet : words[state]}
+        {quietBy !== undefined && state === "working" && `, ${words.quiet.toLowerCase()}`}
         <span className="cv-soft">
           {", "}
           <Timed text={words.lastSeen}>
             <Ago at={lastSeenAt} />
           </Timed>
         </span>
+        <Counts worker={worker} />
       </p>
       <div className="cv-holding">
         {holding.length === 0 ? (
@@ -46,6 +53,61 @@ export function WorkerRow({ worker }: { worker: WorkerStatus }) {
         )}
       </div>
     </li>
+  );
+}
+
+/** Its slots, and the jobs that it has done. */
+function Counts({ worker: { slots, done, state } }: { worker: ShownWorker }) {
+  const words = useLabels().workers;
+  if (state === "stopped" || (slots === undefined && done === undefined)) return null;
+  const counts = [
+    ...(slots === undefined ? [] : [words.slots(slots.used, slots.had)]),
+    ...(done === undefined ? [] : [words.done(done)]),
+  ];
+  return <span className="cv-soft cv-worker-counts">{counts.join(", ")}</span>;
+}
+
+/** Its machine, process and version, as far as it tells. A name that is made of the first two says them already. */
+function Origin({ worker: { name, origin } }: { worker: ShownWorker }) {
+  const words = useLabels().workers;
+  if (origin === undefined) return null;
+  const { hostname, pid, version, appVersion, startedAt } = origin;
+  const isNamedSo = hostname !== undefined && name.includes(`${hostname}:${pid}`);
+  const parts = [
+    ...(hostname === undefined || isNamedSo ? [] : [hostname]),
+    ...(pid === undefined || isNamedSo ? [] : [words.process(pid)]),
+    words.version(appVersion ?? version),
+  ];
+  return (
+    <span className="cv-soft cv-worker-origin">
+      {parts.join(", ")}
+      {", "}
+      <Timed text={words.started}>
+        <Ago at={startedAt} />
+      </Timed>
+    </span>
+  );
+}
+
+/** Has it claim nothing, or claim again. The next click undoes it, so there is no question. */
+function QuietButton({ worker }: { worker: ShownWorker }) {
+  const { quiet, resume } = useWorkerDeeds(worker);
+  const off = useOff();
+  const words = useLabels().workers;
+  const { name, quietBy, may } = worker;
+  const isQuiet = quietBy === "operator";
+  if (!may.includes(isQuiet ? "resumeWorker" : "quietWorker")) return null;
+  return (
+    <button
+      type="button"
+      className="cv-button cv-worker-button"
+      aria-label={isQuiet ? words.resumeWorker(name) : words.quietWorker(name)}
+      {...off}
+      onClick={() => void (isQuiet ? resume() : quiet())}
+    >
+      <Icon name={isQuiet ? "resume" : "pause"} />
+      {isQuiet ? words.resumeOne : words.quietOne}
+    </button>
   );
 }
 

@@ -1,19 +1,27 @@
 /** The page of workers. */
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
-import type { WorkerStatus } from "../../shared/index.js";
+import type { ShownWorker } from "../../shared/index.js";
 import { api, withBackend } from "../testing/show.js";
 import { WorkersView } from "./WorkersView.js";
 
 const world = withBackend();
 
-const workerOf = (name: string, given: Partial<WorkerStatus> = {}): WorkerStatus => ({
-  ...{ session: name, name, isLane: false, state: "idle", lastSeenAt: Date.now() - 5_000 },
+const workerOf = (name: string, given: Partial<ShownWorker> = {}): ShownWorker => ({
+  ...{
+    id: name,
+    session: name,
+    may: [],
+    name,
+    isLane: false,
+    state: "waiting",
+    lastSeenAt: Date.now() - 5_000,
+  },
   ...{ queues: ["tiles"], holding: [] },
   ...given,
 });
 
-function shows(...workers: WorkerStatus[]) {
+function shows(...workers: ShownWorker[]) {
   world.backend.queries["dashboard:workers"] = () => workers;
   world.show(<WorkersView api={api} />);
 }
@@ -27,7 +35,7 @@ test("a worker's running jobs are links, by name where they have one", async () 
   const held = { queue: "tiles", attempt: 2 };
   shows(
     workerOf("anvil", {
-      state: "active",
+      state: "working",
       holding: [
         { ...held, id: "j1", name: "resize", startedAt: Date.now() - 3_000 },
         { ...held, id: "j2", attempt: 1 },
@@ -45,13 +53,13 @@ test("of a lane with hundreds of jobs, some are named and the rest counted", asy
   const holding = Array.from({ length: 300 }, (_, n) => ({
     ...{ id: `j${n}`, queue: "tiles", attempt: 1 },
   }));
-  shows(workerOf("tiles#0", { isLane: true, state: "active", holding }));
+  shows(workerOf("tiles#0", { isLane: true, state: "working", holding }));
   expect(await screen.findByText("and 292 more")).toBeTruthy();
   expect(screen.getByText("Convex")).toBeTruthy();
 });
 
 test("offline workers are shown on request, and are not counted", async () => {
-  shows(workerOf("anvil"), workerOf("bellows", { state: "gone" }));
+  shows(workerOf("anvil"), workerOf("bellows", { state: "stopped" }));
   expect(await screen.findByText("anvil")).toBeTruthy();
   expect(screen.queryByText("bellows")).toBeNull();
   expect(screen.getByText(/1 worker and 0 lanes online/)).toBeTruthy();

@@ -1,6 +1,6 @@
 /** Workers and lanes, each with its last heartbeat and its jobs. */
 import { useState } from "react";
-import type { WorkerStatus } from "../../shared/index.js";
+import type { ShownWorker } from "../../shared/index.js";
 import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import type { Labels } from "../labelOverrides.js";
@@ -50,8 +50,8 @@ function Workers() {
       </Notice>
     );
   }
-  const offline = workers.filter(({ state }) => state === "gone").length;
-  const shown = withOffline ? workers : workers.filter(({ state }) => state !== "gone");
+  const offline = workers.filter(({ state }) => state === "stopped").length;
+  const shown = withOffline ? workers : workers.filter(({ state }) => state !== "stopped");
   return (
     <>
       <p className="cv-lead">{summaryOf(workers, labels)}</p>
@@ -74,8 +74,8 @@ function Workers() {
   );
 }
 
-function summaryOf(workers: readonly WorkerStatus[], { summary }: Labels["workers"]): string {
-  const online = workers.filter(({ state }) => state !== "gone");
+function summaryOf(workers: readonly ShownWorker[], { summary }: Labels["workers"]): string {
+  const online = workers.filter(({ state }) => state !== "stopped");
   const lanes = online.filter(({ isLane }) => isLane).length;
   const busy = online.filter(({ holding }) => holding.length > 0);
   const jobs = busy.reduce((sum, { holding }) => sum + holding.length, 0);
@@ -83,8 +83,8 @@ function summaryOf(workers: readonly WorkerStatus[], { summary }: Labels["worker
 }
 
 /** Workers before lanes, each by name: ordered by heartbeat, rows would move every second. */
-function inOrder(workers: readonly WorkerStatus[]): WorkerStatus[] {
-  const rank = ({ isLane, state }: WorkerStatus) => (state === "gone" ? 2 : 0) + (isLane ? 1 : 0);
+function inOrder(workers: readonly ShownWorker[]): ShownWorker[] {
+  const rank = ({ isLane, state }: ShownWorker) => (state === "stopped" ? 2 : 0) + (isLane ? 1 : 0);
   return workers.toSorted(
     (a, b) =>
       rank(a) - rank(b) ||

@@ -4,7 +4,14 @@
  */
 import { defineTable } from "convex/server";
 import { v } from "convex/values";
-import { vAnswer, vGroupScope, vSessionState, vLogLevel } from "../../../shared/index.js";
+import {
+  vAnswer,
+  vGroupScope,
+  vSessionState,
+  vLogLevel,
+  vWorkerFacts,
+  vWorkerOrigin,
+} from "../../../shared/index.js";
 
 export const workerTables = {
   /**
@@ -56,6 +63,15 @@ export const workerTables = {
     /** In place of groups: all that begin with it. */
     groupPrefix: v.optional(v.string()),
     maxCost: v.optional(v.number()),
+    /** As the worker last said, where it did: see `WorkerFacts`. Written with its calls, and never for itself alone. */
+    slots: v.optional(v.number()),
+    mode: vWorkerFacts.fields.mode,
+    /** By an operator, and by nothing else: it is given no job. */
+    isQuiet: v.optional(v.boolean()),
+    /** How many outcomes it has recorded. Absent is 0. */
+    done: v.optional(v.number()),
+    /** When `state` or `mode` last changed. */
+    since: v.optional(v.number()),
     leases: v.array(
       v.object({
         id: v.id("jobs"),
@@ -175,9 +191,13 @@ export const workerTables = {
 
   /**
    * The sessions that each token has, without the fields that change with their calls. Inserted with a session's row
-   * and deleted with it; counted in a snapshot, when another session begins.
+   * and deleted with it; counted in a snapshot, when another session begins. `origin` is read by the list of workers.
    */
-  tokenSessions: defineTable({ token: v.id("tokens"), session: v.id("sessions") })
+  tokenSessions: defineTable({
+    token: v.id("tokens"),
+    session: v.id("sessions"),
+    origin: v.optional(vWorkerOrigin),
+  })
     .index("token", ["token"])
     .index("session", ["session"]),
 
