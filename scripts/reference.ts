@@ -23,6 +23,7 @@ const INTERFACES = [
   ["src/worker/hookTypes.ts", "ClaimConditions", "Of one claim: returned by `beforeClaim`"],
   ["src/worker/hookTypes.ts", "BackPressure", "Of a worker's limits: `backPressure`"],
   ["src/worker/options.ts", "StopAfter", "Of its end by itself: `stopAfter`"],
+  ["src/worker/pool/options.ts", "PoolOptions", "Of worker processes: `new WorkerPool(options)`"],
 ] as const;
 
 /** The words of a docstring, without its examples, and its default. */

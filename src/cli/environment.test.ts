@@ -60,7 +60,7 @@ describe("without a terminal", () => {
 
   test("all that is missing is named at once, with the ways to give it", async () => {
     await expect(run({})).rejects.toThrow(
-      /CONVEX_URL, or give --url.*\n.*CONVEYOR_TOKEN.*tokens:create.*\nIn a terminal/,
+      /CONVEX_URL, or give --url.*\n.*CONVEYOR_TOKEN.*operate:createToken.*\nIn a terminal/,
     );
     await expect(run({ url: URL_GIVEN })).rejects.toThrow(/^(?!.*--url)[^]*CONVEYOR_TOKEN/);
   });
@@ -74,6 +74,7 @@ describe("without a terminal", () => {
 });
 
 describe("at a terminal", () => {
+  // Shows LF-40.
   test("what is missing is asked for and written, for the owner alone; the token is not shown", async () => {
     const { terminal: at, shown } = terminal(URL_GIVEN, TOKEN);
     const given = { folder, environment: {}, terminal: at };

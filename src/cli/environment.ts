@@ -21,7 +21,7 @@ const URL_NAMES = [
   "EXPO_PUBLIC_CONVEX_URL",
 ];
 const TOKEN = /^cvy_[0-9a-f]{8}_[0-9a-f]{64}$/;
-const TOKEN_COMMAND = `npx convex run tokens:create '{"name": "workers"}'`;
+const TOKEN_COMMAND = `npx convex run --component conveyor operate:createToken '{"name": "workers"}'`;
 /** For a slip of the keyboard. */
 const ASKED_MAX = 3;
 

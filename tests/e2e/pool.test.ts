@@ -88,7 +88,7 @@ afterEach(async () => {
   await Promise.all(stopped);
 });
 
-// Shows L2, L5.
+// Shows L2, L5, CR-09.
 test("each process has a number and a name of its own, and one that is killed is replaced after a backoff", async () => {
   const { clock, event, supervisor, status } = newPool({}, { processes: 2 });
   await Promise.all([event("ready", 1), event("ready", 2)]);
@@ -106,6 +106,7 @@ test("each process has a number and a name of its own, and one that is killed is
   expect(supervisor.statuses.map(({ name }) => name)).toEqual(["pool:2", "pool:3"]);
 });
 
+// Shows CR-10.
 test("a process that throws outside its handlers tells its error, and is replaced", async () => {
   const { clock, event } = newPool({ 1: "throws" });
   expect(await event("ended", 1)).toMatchObject({
@@ -159,7 +160,7 @@ test("a process whose workers have come to their end is replaced at once, and ha
   expect(events.filter(({ kind }) => kind === "backoff")).toEqual([]);
 });
 
-// Shows L3, L4.
+// Shows L3, L4, CR-11, CR-12.
 test.each(["blocks", "deaf", "cut"] as const)(
   "a process that acknowledges nothing (%s) is killed and replaced, and its neighbour stays",
   async (mode) => {
@@ -179,6 +180,7 @@ test.each(["blocks", "deaf", "cut"] as const)(
   },
 );
 
+// Shows CR-11.
 test("a process that answers is left alone, however late its checks come", async () => {
   const { clock, events, event, checked, status } = newPool({});
   await event("ready", 1);
@@ -190,7 +192,7 @@ test("a process that answers is left alone, however late its checks come", async
   expect(events.map(({ kind }) => kind)).toEqual(["started", "ready"]);
 });
 
-// Shows D18, L4.
+// Shows D18, L4, CR-12.
 test("a process beyond its memory limit is stopped with its grace and replaced, and its neighbour stays", async () => {
   const { clock, events, event, checked } = newPool(
     { 1: "grows" },
@@ -206,7 +208,7 @@ test("a process beyond its memory limit is stopped with its grace and replaced, 
   expect(events.filter(({ kind }) => kind === "replaced")).toHaveLength(1);
 });
 
-// Shows L3.
+// Shows L3, CR-10.
 test("words that are no message of the pool are told, and do no harm", async () => {
   const { events, event, checked } = newPool({ 1: "babbles" });
   await event("ready", 1);

@@ -72,6 +72,7 @@ test("wrong arguments end it with 2, before anything has begun", async () => {
   expect((await work([]).ended).code).toBe(2);
 });
 
+// Shows LF-40.
 test("without a terminal it names what is missing, and ends with 1 and nothing written", async () => {
   const { code, output } = await work(["worker.mjs"], {}).ended;
   expect(code).toBe(1);
