@@ -34,6 +34,7 @@ function saying(world: World, { token, sessionKey, name }: Worker) {
 const shown = async (world: World) => await world.t.query(api.lib.workers, {});
 
 describe("a worker", () => {
+  // Shows SG-20.
   test("is shown with machine, process, versions and slots, as its first claim says them", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2, 3]);
@@ -125,6 +126,7 @@ describe("a worker that an operator has quieted", () => {
     return await world.t.mutation(api.operate[operation], { id });
   };
 
+  // Shows F20.
   test("is given no job, keeps those in hand, and hears of it with each answer", async () => {
     const world = await newWorld();
     await world.enqueueBatch([1, 2]);
