@@ -1,6 +1,5 @@
 /** The entry of an app's backend: from here it defines queues and gets the functions that it exports. */
 import type { GenericDataModel, PublicHttpAction } from "convex/server";
-import type { VAny } from "convex/values";
 import {
   checkInteger,
   checkNumber,
@@ -8,7 +7,6 @@ import {
   OVERVIEW_QUEUES_MAX,
   SCHEDULER_SHARE_MAX,
   SCHEDULER_SHARE_MIN,
-  type Batching,
   type MainLoop,
   type QueueOverview,
   type WorkerStatus,
@@ -17,17 +15,15 @@ import { apiFunctions } from "./api.js";
 import type { ApiFunctionsOf, ApiOptions } from "./apiTypes.js";
 import type { ComponentApi } from "./componentApi.js";
 import { QueueControl } from "./control.js";
+import { Definitions, type ConveyorOptions } from "./definitions.js";
 import { dashboardFunctions } from "./dashboardApi.js";
 import type { DashboardApiOptions, DashboardFunctions } from "./dashboardTypes.js";
 import { inlineAction, type InlineAction } from "./inline.js";
-import type { Builders } from "./madeHandlers.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
 import { callComponent, checkComponent } from "./mounted.js";
 import { mainLoopOf, overviewsOf } from "./overviews.js";
 import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
-import { Queue } from "./queue.js";
-import type { EmptyShape, QueueOptions, Shape, ValidatorOf } from "./queueOptions.js";
 import type { RelatedQueries, WithRelated } from "./related.js";
 import { tokenFunctions } from "./tokenApi.js";
 import type {
@@ -36,16 +32,10 @@ import type {
   RunsQueries,
   TokenFunctions,
   TypesOf,
-  ValueValidator,
 } from "./types.js";
 import { WorkerControl, type WorkersOptions } from "./workerControl.js";
 import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
-
-/** Options of {@link Conveyor}. */
-export interface ConveyorOptions extends Builders {
-  schedulerShare?: number;
-}
 
 /**
  * Conveyor in an app's backend. `DataModel`, from `_generated/dataModel`, types the `ctx.db` of `authorize`.
@@ -64,9 +54,9 @@ export interface ConveyorOptions extends Builders {
  * });
  * export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [tiles] });
  */
-export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
-  private readonly names = new Set<string>();
-
+export class Conveyor<
+  DataModel extends GenericDataModel = GenericDataModel,
+> extends Definitions<DataModel> {
   /**
    * @param component The mounted component, `components.conveyor` from `_generated/api`.
    * @param options.schedulerShare The mount's share of the scheduled functions that the deployment class runs at once,
@@ -83,52 +73,12 @@ export class Conveyor<DataModel extends GenericDataModel = GenericDataModel> {
    * const internalMutation = customMutation(rawInternalMutation, customCtx(triggers.wrapDB));
    * export const conveyor = new Conveyor<DataModel>(components.conveyor, { internalMutation });
    */
-  constructor(
-    private readonly component: ComponentApi,
-    private readonly options: ConveyorOptions = {},
-  ) {
+  constructor(component: ComponentApi, options: ConveyorOptions = {}) {
+    super(component, options);
     checkComponent(component);
     const { schedulerShare } = options;
     if (schedulerShare !== undefined)
       checkNumber("schedulerShare", schedulerShare, SCHEDULER_SHARE_MIN, SCHEDULER_SHARE_MAX);
-  }
-
-  /**
-   * Defines a queue. The definition in code is the source of its configuration: a changed one takes effect with the
-   * first call after its deploy, for jobs that wait as well.
-   *
-   * @param name 1 to 64 letters, digits, `_` or `-`. The queue's jobs are found by it: a renamed queue is a new one.
-   * @param options Validators, leases, retries, times, order, retention: see {@link QueueOptions}. All have defaults.
-   * @throws `invalidArgument` for a name or number out of bounds, and for a name that is defined already.
-   * @example
-   * export const emails = conveyor.queue("emails", {
-   *   payload: v.object({ to: v.string(), body: v.string() }),
-   *   result: v.object({ messageId: v.string() }),
-   *   leaseMs: 30_000,
-   * });
-   */
-  queue<
-    const Name extends string,
-    Payload extends Shape = EmptyShape,
-    VResult extends ValueValidator = VAny,
-    VContext extends ValueValidator = VAny,
-    VProgress extends ValueValidator = VAny,
-    Batch extends Batching | undefined = undefined,
-  >(
-    name: Name,
-    options: QueueOptions<Payload, VResult, VContext, VProgress> & { batch?: Batch } = {},
-  ): Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress, Batch> {
-    type Made = Queue<Name, ValidatorOf<Payload>, VResult, DataModel, VContext, VProgress, Batch>;
-    const queue: Made = new Queue(this.component, name, options, this.options);
-    if (this.names.has(name)) {
-      throw conveyorError(
-        "invalidArgument",
-        `The queue "${name}" is defined twice. Define it in one module and import it from there.`,
-        { queue: name },
-      );
-    }
-    this.names.add(name);
-    return queue;
   }
 
   /**

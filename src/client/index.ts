@@ -13,7 +13,8 @@ export type {
 } from "./apiTypes.js";
 export type { MetricsOptions } from "./metrics.js";
 export type { ComponentApi } from "./componentApi.js";
-export { Conveyor, type ConveyorOptions } from "./conveyor.js";
+export { Conveyor } from "./conveyor.js";
+export type { ConveyorOptions } from "./definitions.js";
 export type {
   BatchOptions,
   EnqueueOptions,
@@ -48,6 +49,8 @@ export type { DashboardApiOptions, DashboardFunctions, DashboardValue } from "./
 export type { OperationFunctions } from "./operations.js";
 export { Queue } from "./queue.js";
 export type { QueueOptions } from "./queueOptions.js";
+export type { TableQueue } from "./tableQueue.js";
+export type { RowEnd, TableQueueOptions } from "./tableTypes.js";
 export type {
   AuthorizeCtx,
   CancelReply,

@@ -31,7 +31,7 @@ import type {
   UniqueReply,
 } from "./enqueueTypes.js";
 import { QueueControl } from "./control.js";
-import type { ConveyorOptions } from "./conveyor.js";
+import type { ConveyorOptions } from "./definitions.js";
 import { HandledQueue } from "./handledQueue.js";
 import {
   callbackOf,

@@ -26,6 +26,7 @@ import { handleOf, type Reference } from "./handlerOptions.js";
 import { mustAllow } from "./leave.js";
 import { callComponent } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
+import { RowClaims } from "./rowClaims.js";
 import { servedQueues, type Served } from "./served.js";
 import type { AnyQueue, AuthorizeCtx, RunsQueries, TypesOf } from "./types.js";
 import type { WantedJobs, WorkerApiOptions, WorkerCall, WorkerFunctions } from "./workerTypes.js";
@@ -56,6 +57,7 @@ export function workerFunctions<
   const { authorize } = options;
   const served = servedQueues("The queues of workerApi", options.queues);
   const continues = servedQueues("The continueWith of workerApi", options.continueWith ?? []);
+  const tables = new RowClaims(component, options.queues);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
   const scoping = groupsOfOption(options.groupsOf);
@@ -81,7 +83,7 @@ export function workerFunctions<
   };
 
   return {
-    watch: watchFunction(component, { served, know, ask, findAll, wanted, scoping }),
+    watch: watchFunction(component, { served, know, ask, findAll, wanted, scoping, tables }),
 
     claim: mutationGeneric({
       args: { ...caller, name: v.string(), n: v.number(), ...claimRequest, ...about },
@@ -92,10 +94,17 @@ export function workerFunctions<
         const call = { kind: "claim" as const, sessionKey, name };
         await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
         const scope = await scoping();
+        const rows = await tables.offer(ctx, args);
         const claimed = await callComponent(() =>
-          ctx.runMutation(component.lib.claim, { ...args, queues: declarations, ...scope }),
+          ctx.runMutation(component.lib.claim, {
+            ...args,
+            queues: declarations,
+            ...scope,
+            ...rows,
+          }),
         );
-        const reply = await joinRelated(ctx, component, queries, args, claimed);
+        const handed = await tables.handOut(ctx, args, claimed);
+        const reply = await joinRelated(ctx, component, queries, args, handed);
         // Payloads were checked when they were enqueued, by the validators that the types come from.
         return reply as never;
       },
@@ -135,10 +144,11 @@ export function workerFunctions<
           await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
           return { answers: [], jobs: [] } as never;
         }
+        const rows = await tables.offer(ctx, claim);
         const next =
           claim === undefined
             ? {}
-            : { claim: { ...claim, queues: declarations, ...(await scoping()) } };
+            : { claim: { ...claim, queues: declarations, ...(await scoping()), ...rows } };
         const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
             ...{ ...args, n: numberOf(n) },
@@ -146,7 +156,8 @@ export function workerFunctions<
           }),
         );
         logRefused([...refused, ...notServed], completed.answers);
-        const reply = await joinRelated(ctx, component, queries, args, completed);
+        const handed = await tables.handOut(ctx, args, completed);
+        const reply = await joinRelated(ctx, component, queries, args, handed);
         return {
           ...{ ...reply, answers: answersWith(notServed, reply.answers) },
           ...(refused.length === 0 ? {} : { refused }),
@@ -163,6 +174,7 @@ export function workerFunctions<
         const { sessionKey, leases } = args;
         const scope = tend === undefined ? args.token : await know(ctx, args.token);
         await ask(ctx, scope, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
+        if (tend === undefined) await tables.cancelGone(ctx, leases);
         if (tend === undefined)
           return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
         await findAll(ctx, { token: args.token, queues: tend });

@@ -12,6 +12,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
+import type { RowClaims } from "./rowClaims.js";
 import type { AuthorizeCtx, RunsQueries } from "./types.js";
 import type { WantedJobs, WorkerCall } from "./workerTypes.js";
 
@@ -42,10 +43,11 @@ export interface Doorkeeper {
   findAll: (ctx: RunsQueries, of: { token: string; queues: readonly string[] }) => Promise<void>;
   scoping: () => Promise<{ groupsOf?: string }>;
   wanted: (token: TokenScope, of: { queues: string[]; groups?: string[] }) => WantedJobs;
+  tables: RowClaims;
 }
 
 export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
-  const { served, know, ask, findAll, wanted, scoping } = door;
+  const { served, know, ask, findAll, wanted, scoping, tables } = door;
 
   /**
    * The one answer that is the same for all workers of a token: the deployment's versions, and which of the token's
@@ -83,7 +85,10 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
       await ask(ctx, token, (scope) => ({ kind, token: scope, ...wanted(scope, look) }));
       const query = kind === "peek" ? lib.peek : lib.hasWork;
       const scope = await scoping();
-      return await callComponent(() => ctx.runQuery(query, { token, ...look, ...scope }));
+      const answer = await callComponent(() => ctx.runQuery(query, { token, ...look, ...scope }));
+      return kind === "peek"
+        ? answer
+        : await tables.hasRows(ctx, token, { ...look, ...scope }, answer as boolean);
     },
   });
 }

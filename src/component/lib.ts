@@ -9,6 +9,7 @@ import { v } from "convex/values";
 import {
   vAnswer,
   vAttempt,
+  vOfferedRows,
   vOutputPage,
   vOutputUpdate,
   vClaimedJob,
@@ -176,6 +177,8 @@ const claimed = {
   ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
   isLate: v.optional(v.boolean()),
   isQuiet: v.optional(v.boolean()),
+  /** Offered rows whose jobs are active. */
+  busyRows: v.optional(v.array(v.string())),
 };
 /** What a worker says of itself: with the first call, and after a change. */
 const about = { about: v.optional(vWorkerFacts) };
@@ -196,6 +199,8 @@ const claimRequest = {
   waited: v.optional(v.boolean()),
   /** It knows its places among the workers of these queues. */
   placed: v.optional(v.boolean()),
+  /** Rows of the app's own tables, to be taken after all jobs that wait: see `tableRows.ts`. */
+  rows: v.optional(v.array(vOfferedRows)),
   ...vConditions.fields,
   groupsOf,
 };

@@ -295,6 +295,14 @@ export const vFinished = v.object({
 });
 export type Finished = Infer<typeof vFinished>;
 
+/** Rows of the app's own table that a claim may take as jobs of this queue, in the app's order; `all` that there are. */
+export const vOfferedRows = v.object({
+  queue: v.string(),
+  ids: v.array(v.string()),
+  all: v.optional(v.boolean()),
+});
+export type OfferedRows = Infer<typeof vOfferedRows>;
+
 /** The component's answer about one lease. */
 export const vAnswer = v.object({
   id: v.string(),

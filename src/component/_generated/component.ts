@@ -189,6 +189,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           lookIn?: Array<string>;
           waited?: boolean;
           placed?: boolean;
+          rows?: Array<{ queue: string; ids: Array<string>; all?: boolean }>;
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
@@ -231,6 +232,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
+          busyRows?: Array<string>;
           isQuiet?: boolean;
           cursor: string;
         },
@@ -406,6 +408,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             lookIn?: Array<string>;
             waited?: boolean;
             placed?: boolean;
+            rows?: Array<{ queue: string; ids: Array<string>; all?: boolean }>;
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
@@ -461,6 +464,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
+          busyRows?: Array<string>;
           isQuiet?: boolean;
           cursor?: string;
         },
@@ -3210,6 +3214,36 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           failed: number;
           startedAt: number;
         } | null,
+        Name
+      >;
+    };
+    tables: {
+      advance: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string; turn: number; cursor?: any },
+        null,
+        Name
+      >;
+      announce: FunctionReference<
+        "mutation",
+        "internal",
+        { queue: string },
+        null,
+        Name
+      >;
+      loop: FunctionReference<
+        "query",
+        "internal",
+        { queue: string },
+        { turn: number; cursor?: any },
+        Name
+      >;
+      wanted: FunctionReference<
+        "query",
+        "internal",
+        { token: string; queue: string; groups?: Array<string> },
+        { announced: boolean } | null,
         Name
       >;
     };

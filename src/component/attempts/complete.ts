@@ -43,7 +43,7 @@ import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 
-export interface Completed extends Pick<Claimed, "fleet" | "places" | "isLate"> {
+export interface Completed extends Pick<Claimed, "fleet" | "places" | "isLate" | "busyRows"> {
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;

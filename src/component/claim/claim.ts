@@ -20,6 +20,7 @@ import {
   QUEUES_MAX,
   type ClaimedJob,
   type Conditions,
+  type OfferedRows,
   type Places,
   type QueueDeclaration,
   type WorkerFacts,
@@ -41,6 +42,7 @@ import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 import { nextCursor } from "./nextCursor.js";
+import { takeRows } from "./tableRows.js";
 
 export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];
@@ -61,6 +63,8 @@ export interface ClaimRequest extends Conditions {
   groupPrefix?: string;
   /** What its worker says of itself, where that is new. */
   about?: WorkerFacts;
+  /** Rows of the app's own tables, which are taken after all jobs that wait. */
+  rows?: OfferedRows[];
 }
 
 export interface Claimed {
@@ -86,9 +90,11 @@ export interface Claimed {
   places?: Places;
   /** A sweep is late: the claimer has the work tended. */
   isLate?: boolean;
+  /** Offered rows whose jobs are active. */
+  busyRows?: string[];
 }
 
-export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate"> {
+export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate" | "busyRows"> {
   jobs: ClaimedJob[];
   cursor: string;
   session: string;
@@ -103,11 +109,12 @@ export function namesOf({ queues }: ClaimRequest): string[] {
 
 /** The worker's part of it. It learns from each answer that an operator has it claim nothing. */
 export function repliedWith(
-  { fleet, places = [], isLate }: Claimed,
+  { fleet, places = [], isLate, busyRows = [] }: Claimed,
   { isQuiet }: Session,
-): Pick<ClaimReply, "fleet" | "places" | "isLate" | "isQuiet"> {
+): Pick<ClaimReply, "fleet" | "places" | "isLate" | "isQuiet" | "busyRows"> {
   return {
     ...(isQuiet === true ? { isQuiet } : {}),
+    ...(busyRows.length === 0 ? {} : { busyRows }),
     ...(isLate === true ? { isLate } : {}),
     ...(fleet === undefined ? {} : { fleet }),
     ...(places.length === 0 ? {} : { places }),
@@ -318,7 +325,10 @@ export async function takeFrom(
   const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
   for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, batch, id, seq, rows[i]);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
+  const { rows: offered } = request;
+  const busyRows = offered === undefined ? undefined : await takeRows(ctx, batch, offered);
   return {
+    ...(busyRows === undefined ? {} : { busyRows }),
     leases: batch.leases,
     jobs: batch.jobs,
     ruled: batch.ruled,

@@ -180,6 +180,19 @@ export const jobTables = {
     .index("until", ["queue", "until"]),
 
   /**
+   * Of a queue whose jobs are rows of the app's own table: whether rows were announced since a claim found none; of a loop
+   * over batches of rows how many there were, and the cursor that the last returned. One row per such queue. Written by the
+   * first announcement and by the claim that finds no more rows, twice in a busy period; by each batch of a loop. Read by
+   * these, by the subscriptions of idle workers, and by the app's announcements. Apart because `queues` is read by every call.
+   */
+  announced: defineTable({
+    queue: v.string(),
+    more: v.boolean(),
+    turn: v.optional(v.number()),
+    cursor: v.optional(v.any()),
+  }).index("queue", ["queue"]),
+
+  /**
    * Marks by which the jobs of a queue are listed besides their status, where the queue asks for it: a row for each tag
    * of a job, and for its group. Inserted with the job, never patched, deleted with it; read by lists alone: a
    * transaction that moves the job does not conflict with them. Apart because an index of `jobs` costs every job of

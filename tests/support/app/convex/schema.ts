@@ -16,6 +16,9 @@ export default defineSchema({
   notes: defineTable({ n: v.number(), what: v.string(), at: v.number() }).index("n", ["n"]),
   /** One row that the whole app patches; `told` counts the calls of `onComplete` of the queue `hot`. */
   hot: defineTable({ bumps: v.number(), told: v.number() }),
+  /** Rows that are jobs: see `parcels.ts`. */
+  parcels: defineTable({ status: v.string(), n: v.number() }).index("by_status", ["status", "n"]),
+  crates: defineTable({ status: v.string(), n: v.number() }).index("by_status", ["status", "n"]),
   /** For the negative control of the race test: a queue as one would first write it. */
   tickets: defineTable({ takenBy: v.union(v.string(), v.null()) }).index("takenBy", ["takenBy"]),
 });

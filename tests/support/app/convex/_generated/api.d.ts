@@ -10,6 +10,7 @@
 
 import type * as batches from "../batches.js";
 import type * as chaos from "../chaos.js";
+import type * as crates from "../crates.js";
 import type * as done from "../done.js";
 import type * as harmful from "../harmful.js";
 import type * as harmfulNode from "../harmfulNode.js";
@@ -17,6 +18,7 @@ import type * as hot from "../hot.js";
 import type * as naive from "../naive.js";
 import type * as odd from "../odd.js";
 import type * as oddNode from "../oddNode.js";
+import type * as parcels from "../parcels.js";
 import type * as pushed from "../pushed.js";
 import type * as queues from "../queues.js";
 import type * as races from "../races.js";
@@ -35,6 +37,7 @@ import type {
 declare const fullApi: ApiFromModules<{
   batches: typeof batches;
   chaos: typeof chaos;
+  crates: typeof crates;
   done: typeof done;
   harmful: typeof harmful;
   harmfulNode: typeof harmfulNode;
@@ -42,6 +45,7 @@ declare const fullApi: ApiFromModules<{
   naive: typeof naive;
   odd: typeof odd;
   oddNode: typeof oddNode;
+  parcels: typeof parcels;
   pushed: typeof pushed;
   queues: typeof queues;
   races: typeof races;

@@ -1,0 +1,174 @@
+/**
+ * A table with rows that are jobs, in the app's own transactions: which rows wait, and what is written into a row when it is
+ * claimed and when its job ends. The columns are the app's; a column that is not named is not written.
+ */
+import type { GenericMutationCtx, GenericQueryCtx } from "convex/server";
+import { getConvexSize, v, type GenericId, type Infer, type Value } from "convex/values";
+import { CLAIM_MAX_BYTES, errorText, OFFERED_ROWS_MAX } from "../shared/index.js";
+import type { TableQueueOptions } from "./tableTypes.js";
+
+/** A claimed row, as `take` is asked for it. */
+export const vTakenRow = v.object({
+  row: v.string(),
+  /** Absent where its job lives already: the row is only marked again. */
+  attempt: v.optional(v.number()),
+  worker: v.optional(v.string()),
+});
+export type TakenRow = Infer<typeof vTakenRow>;
+
+/** Its answer: the worker's payload; or that the row is gone, or asks for its job's end; or the error of `join`. */
+export type RowTaken =
+  | { kind: "taken"; payload: Value }
+  | { kind: "ended"; reason: string }
+  | { kind: "failed"; error: string }
+  | { kind: "tooMuch" };
+
+/** The first rows that wait; `all` that there are. */
+export interface FoundRows {
+  ids: string[];
+  all: boolean;
+}
+
+export type Row = Record<string, Value | undefined>;
+export type AnyTableOptions = TableQueueOptions<any, any, any, any, any, any>;
+export interface RowsEnd {
+  id: string;
+  payload: string;
+  outcome: { status: "succeeded" | "failed" | "timedOut" | "canceled" } & Row;
+  attempt: number;
+  worker?: string;
+}
+
+const ROW_GONE = "Its row was deleted.";
+const ROW_CANCELED = "Its row asks for it.";
+
+export class RowTable {
+  constructor(
+    private readonly table: string,
+    private readonly options: AnyTableOptions,
+  ) {}
+
+  /** Whether a row that was read for real may be offered. */
+  isPending(row: Row | null): boolean {
+    const { columns, states } = this.options;
+    return row !== null && row[columns.state] === states.pending;
+  }
+
+  /** Why the job of a row is to end, if it is. */
+  whyEnded(row: Row | null): string | null {
+    const { cancel } = this.options.columns;
+    if (row === null) return ROW_GONE;
+    return cancel !== undefined && row[cancel] === true ? ROW_CANCELED : null;
+  }
+
+  async findRows(ctx: GenericQueryCtx<any>, max: number): Promise<FoundRows> {
+    const { rows, all } = await this.readRows(ctx, Math.min(max, OFFERED_ROWS_MAX));
+    return { ids: rows.map(({ _id }) => _id as string), all };
+  }
+
+  /** Reads: the first rows that wait, as many as are asked for and one claim can carry. */
+  async readRows(
+    ctx: Pick<GenericQueryCtx<any>, "db">,
+    max: number,
+  ): Promise<{ rows: Row[]; all: boolean }> {
+    const { index, order = "asc", columns, states } = this.options;
+    const range = (this.options.range ??
+      ((q: any) => q.eq(columns.state, states.pending) as unknown)) as never;
+    const found: Row[] = [];
+    let bytes = 0;
+    const rows = ctx.db
+      .query(this.table)
+      .withIndex(index as never, range)
+      .order(order);
+    // No further than it takes: the range is a subscription's, too.
+    for await (const row of rows) {
+      found.push(row as Row);
+      bytes += getConvexSize(row as Value);
+      if (found.length >= max || bytes > CLAIM_MAX_BYTES) return { rows: found, all: false };
+    }
+    return { rows: found, all: true };
+  }
+
+  /** Reads: these rows, and what `join` reads. Writes: the rows that do not say so yet. */
+  async takeRows(ctx: GenericMutationCtx<any>, rows: readonly TakenRow[]): Promise<RowTaken[]> {
+    const taken: RowTaken[] = [];
+    let bytes = 0;
+    for (const one of rows) {
+      const row = (await ctx.db.get(one.row as GenericId<any>)) as Row | null;
+      const reason = this.whyEnded(row);
+      if (reason !== null) taken.push({ kind: "ended", reason });
+      else if (bytes > CLAIM_MAX_BYTES) taken.push({ kind: "tooMuch" });
+      else {
+        const mine = await this.takeRow(ctx, one, row!);
+        if (mine.kind === "taken") bytes += getConvexSize(mine.payload);
+        taken.push(mine);
+      }
+    }
+    return taken;
+  }
+
+  private async takeRow(
+    ctx: GenericMutationCtx<any>,
+    { row: id, attempt, worker }: TakenRow,
+    row: Row,
+  ): Promise<RowTaken> {
+    const { columns, states, join } = this.options;
+    const marked = await this.write(ctx, id, row, {
+      [columns.state]: states.running,
+      ...column(columns.attempts, attempt),
+      ...column(columns.worker, worker),
+      ...column(columns.startedAt, attempt === undefined ? undefined : Date.now()),
+    });
+    if (join === undefined || attempt === undefined)
+      return { kind: "taken", payload: marked as Value };
+    try {
+      return { kind: "taken", payload: ((await join(ctx, marked)) ?? null) as Value };
+    } catch (error) {
+      return { kind: "failed", error: errorText(error) };
+    }
+  }
+
+  /** The state that the app has written meanwhile is the app's: only a row that runs is given an end. */
+  async recordEnd(ctx: GenericMutationCtx<any>, end: RowsEnd): Promise<null> {
+    const { columns, states, record } = this.options;
+    const { payload: id, outcome, worker, ...about } = end;
+    const row = (await ctx.db.get(id as GenericId<any>)) as Row | null;
+    if (row === null) return null;
+    const state: unknown = states[outcome.status] ?? states.failed;
+    const isOurs = row[columns.state] === states.running;
+    const written = await this.write(ctx, id, row, {
+      ...(isOurs ? { [columns.state]: state as Value } : {}),
+      ...column(columns.finishedAt, Date.now()),
+      ...(columns.error === undefined ? {} : { [columns.error]: outcome["error"] }),
+      ...(columns.result === undefined ? {} : { [columns.result]: outcome["result"] }),
+    });
+    const told = { id: about.id, attempt: about.attempt, outcome, row: written };
+    await record?.(ctx, { ...told, ...(worker === undefined ? {} : { worker }) } as never);
+    return null;
+  }
+
+  /** Writes the columns that say something else, and returns the row as it is then. */
+  async write(ctx: GenericMutationCtx<any>, id: string, row: Row, columns: Row): Promise<Row> {
+    const changed = Object.entries(columns).filter(([name, value]) => row[name] !== value);
+    if (changed.length === 0) return row;
+    const patch = Object.fromEntries(changed);
+    await ctx.db.patch(id as GenericId<any>, patch);
+    const now = { ...row, ...patch };
+    return Object.fromEntries(Object.entries(now).filter(([, value]) => value !== undefined));
+  }
+
+  /** A row of a batch that is done, unless the app has decided about it. */
+  async finish(ctx: GenericMutationCtx<any>, id: string): Promise<void> {
+    const { columns, states } = this.options;
+    const row = (await ctx.db.get(id as GenericId<any>)) as Row | null;
+    if (row === null || !this.isPending(row)) return;
+    await this.write(ctx, id, row, {
+      [columns.state]: states.succeeded,
+      ...column(columns.finishedAt, Date.now()),
+    });
+  }
+}
+
+function column(name: string | undefined, value: Value | undefined): Row {
+  return name === undefined || value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,157 @@
+/**
+ * Rows of the app's own table as jobs. The app's claim offers rows by id, in its order; the job of each is inserted and
+ * leased here, in the transaction that has read the row. So a row that waits has no job, and from its claim on leases,
+ * retries, losses and `onComplete` are those of every job.
+ *
+ * A job has its row's id as payload and as key: a row has one active job at most. Jobs that wait for another attempt are
+ * found by the claim's own search, which comes before this.
+ *
+ * Reads for real: per row its key. Where the app says that it has offered all: the queue's row of
+ * `announced`. Writes: inserts into `jobs` and `keys`, and as a claim of these jobs; that row, where it said that there are more. Conflicts
+ * with: another claim of the same row, `announce` where it changes its row.
+ */
+import { getConvexSize, type Value } from "convex/values";
+import {
+  checkInteger,
+  checkLabel,
+  checkLength,
+  COST_DEFAULT,
+  ID_MAX_LENGTH,
+  OFFERED_ROWS_MAX,
+  PROGRESS_MAX_BYTES,
+  type OfferedRows,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type {
+  DatabaseReader,
+  DatabaseWriter,
+  MutationCtx,
+  QueryCtx,
+} from "../_generated/server.js";
+import { withEffects } from "../edges/applyEffects.js";
+import { insertJob } from "../edges/transitions.js";
+import { findKey, giveKey } from "../rows/keys.js";
+import { store } from "../rows/payloads.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { authorize, scopeOf } from "../rows/tokens.js";
+import { isFull, takeSeen, type LeaseBatch } from "./leaseBatch.js";
+
+/** Takes offered rows as far as there is room. Returns the rows whose jobs are active: the app's state of them is old. */
+export async function takeRows(
+  ctx: MutationCtx,
+  batch: LeaseBatch,
+  offered: readonly OfferedRows[],
+): Promise<string[]> {
+  const busy: string[] = [];
+  for (const { queue, ids, all = false } of offered) {
+    checkLength("The rows that a claim offers", ids, 0, OFFERED_ROWS_MAX);
+    for (const id of ids) checkLabel("The id of a row", id, ID_MAX_LENGTH);
+    const known = batch.queues.get(queue);
+    if (known === undefined || known.isDraining) continue;
+    const left = [...new Set(ids)];
+    for (let room = roomOf(batch); left.length > 0 && room > 0; room = roomOf(batch))
+      busy.push(...(await takeSome(ctx, batch, known, left.splice(0, room))));
+    if (all && left.length === 0) await setMore(ctx.db, queue, false);
+  }
+  return busy;
+}
+
+/** A row has no group, no labels, and the cost of a plain job. */
+function roomOf(batch: LeaseBatch): number {
+  const { offer, max, leases, cost } = batch;
+  if (isFull(batch) || offer.groups.length > 0 || offer.groupPrefix !== undefined) return 0;
+  const affords = Math.floor(((offer.maxCost ?? Infinity) - cost) / COST_DEFAULT);
+  return Math.max(0, Math.min(max - leases.length, affords));
+}
+
+/** Returns the rows that have an active job. */
+async function takeSome(
+  ctx: MutationCtx,
+  batch: LeaseBatch,
+  queue: Queue,
+  rows: readonly string[],
+): Promise<string[]> {
+  const { now } = batch;
+  const busy: string[] = [];
+  for (const row of rows) {
+    const found = await findKey(ctx.db, queue.name, row, now);
+    if (found.owner !== null) {
+      busy.push(row);
+      continue;
+    }
+    // The lease follows in this transaction: no wake is for this job, and a pull queue schedules none.
+    const fields = { payload: await store(ctx.db, row), enqueuedAt: now, key: row };
+    const job = await withEffects(ctx, { now, bySession: true }, (ctx) =>
+      insertJob(ctx, queue, fields, null),
+    );
+    await giveKey(ctx.db, found, { queue: queue.name, key: row, job });
+    await takeSeen(ctx, batch, (await ctx.db.get("jobs", job))!);
+  }
+  return busy;
+}
+
+/**
+ * Whether a worker may take rows of the app's table now, and whether the app has announced any: for the app's own
+ * subscription. `null`: the queue is paused or drained, or the worker is bound to groups, of which rows have none.
+ */
+export async function rowsWanted(
+  ctx: QueryCtx,
+  { token: secret, queue: name, groups }: { token: string; queue: string; groups?: string[] },
+): Promise<{ announced: boolean } | null> {
+  const token = await authorize(ctx.db, secret, [name]);
+  if (groups !== undefined || scopeOf(token).groups !== null) return null;
+  const queue = await findQueue(ctx.db, name);
+  if (queue !== null && (queue.isPaused || queue.isDraining)) return null;
+  return { announced: (await announcedOf(ctx.db, name))?.more === true };
+}
+
+// --- Announcements, and loops over batches: the only writers of `announced` -----------------------
+
+async function announcedOf(db: DatabaseReader, queue: string): Promise<Doc<"announced"> | null> {
+  return await db
+    .query("announced")
+    .withIndex("queue", (q) => q.eq("queue", queue))
+    .unique();
+}
+
+/**
+ * Writes only what says something else: a claim that finds no more rows and an announcement conflict, which is what keeps
+ * either from missing the other; while rows wait no announcement writes.
+ */
+async function setMore(db: DatabaseWriter, queue: string, more: boolean): Promise<void> {
+  const row = await announcedOf(db, queue);
+  if ((row?.more ?? false) === more) return;
+  if (row === null) await db.insert("announced", { queue, more });
+  else await db.patch("announced", row._id, { more });
+}
+
+export async function announce(ctx: MutationCtx, queue: string): Promise<null> {
+  await setMore(ctx.db, queue, true);
+  return null;
+}
+
+/** How far a loop over batches has come. */
+export interface LoopState {
+  turn: number;
+  cursor?: Value;
+}
+
+export async function loopOf(db: DatabaseReader, queue: string): Promise<LoopState> {
+  const { turn = 0, cursor } = (await announcedOf(db, queue)) ?? {};
+  return { turn, ...(cursor === undefined ? {} : { cursor: cursor as Value }) };
+}
+
+/** Conflicts with: an announcement that begins the loop at the same moment, which then sees the new turn. */
+export async function advance(
+  ctx: MutationCtx,
+  queue: string,
+  { turn, cursor }: LoopState,
+): Promise<null> {
+  const bytes = cursor === undefined ? 0 : getConvexSize(cursor);
+  checkInteger("The cursor of a loop, in bytes,", bytes, 0, PROGRESS_MAX_BYTES);
+  const row = await announcedOf(ctx.db, queue);
+  const to = { turn, ...(cursor === undefined ? {} : { cursor }) };
+  if (row === null) await ctx.db.insert("announced", { queue, more: false, ...to });
+  else await ctx.db.patch("announced", row._id, to);
+  return null;
+}

@@ -1,0 +1,3 @@
+import { crates } from "./parcels.js";
+
+export const { claimable, take, record } = crates;
