@@ -182,7 +182,8 @@ describe("rows that wait", () => {
     });
     expect((await row(low))?.status).toBe("uploaded");
     type Queues = QueuesOf<(typeof api)["app"]>;
-    type Given = Parameters<NonNullable<Handlers<Queues>["documents"]>>[0]["payload"];
+    type Handles = Extract<Handlers<Queues>["documents"], (job: never) => unknown>;
+    type Given = Parameters<Handles>[0]["payload"];
     expectTypeOf<Given["owner"]>().toEqualTypeOf<string | null>();
     expectTypeOf<Given["title"]>().toEqualTypeOf<string>();
   });
