@@ -13,12 +13,12 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [36, 228],
-  complete: [50, 336],
+  claim: [37, 270],
+  complete: [51, 360],
   heartbeat: [23, 114],
   enqueue: [23, 123],
-  wake: [45, 279],
-  "lane's step": [61, 403],
+  wake: [46, 320],
+  "lane's step": [63, 420],
   sweep: [45, 269],
 };
 /** Files of the largest circle. */
