@@ -105,6 +105,7 @@ test("one fails and the others succeed; its retry joins a later batch", async ()
   vi.advanceTimersByTime(2_000);
   await settle(t, { advance: (ms) => vi.advanceTimersByTime(ms) });
   expect((await look()).jobs[1]).toMatchObject({ status: "succeeded", attempt: 2, failures: 1 });
+  expect(seen.slice(1).flat().sort()).toEqual(["b2", "e1"]);
   expect((await look()).logs).toEqual([["read a"], ["read b", "read b"], ["read c"], ["read d"]]);
 });
 

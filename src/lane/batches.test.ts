@@ -50,6 +50,7 @@ function stage(batching: CheckedBatching = { size: 3, waitMs: 500 }) {
 }
 
 describe("jobs of several lanes in one process", () => {
+  // Shows C7.
   test("are one batch as soon as `size` are there, and each lane gets its own jobs' ends", async () => {
     const { clock, begun, ended, run, timers } = stage();
     run("a");

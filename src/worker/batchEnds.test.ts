@@ -59,6 +59,7 @@ describe("the end of a batch", () => {
   });
 
   // Shows D21.
+  // Shows D17.
   test("one job that is answered as failed fails alone, as its own handler's error would", async () => {
     const { clock, deployment, ids, batch } = await threeRunning();
     batch.jobs[1]!.fail(new NonRetryableError("never"));

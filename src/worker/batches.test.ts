@@ -9,6 +9,7 @@ import { Worker } from "./worker.js";
 
 describe("a batch begins", () => {
   // Shows D22.
+  // Shows C7.
   test("at once when `size` jobs are there, in the order of their claims", async () => {
     const { ids, batch } = await threeRunning();
     expect(batch.ids).toEqual(ids);
