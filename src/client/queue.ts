@@ -1,7 +1,4 @@
-/**
- * One queue, as the app's backend uses it: it knows the queue's declaration and validators, and sends every call with
- * them to the component. It keeps no state of jobs.
- */
+/** One queue, as the app's backend uses it: every call carries its declaration to the component. It keeps no state of jobs. */
 import type { GenericDataModel } from "convex/server";
 import { v, type VAny } from "convex/values";
 import {
