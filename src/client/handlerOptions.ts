@@ -1,7 +1,14 @@
 /** How an app names a handler inside Convex, and its form on the wire. */
 import { createFunctionHandle, getFunctionName, type FunctionReference } from "convex/server";
 import { v, type VString } from "convex/values";
-import { conveyorError, vJobFacts, type Handler } from "../shared/index.js";
+import {
+  checkBatch,
+  conveyorError,
+  PARALLELISM_DEFAULT,
+  vJobFacts,
+  type CheckedBatching,
+  type Handler,
+} from "../shared/index.js";
 import { vJobId } from "./appValidators.js";
 import type { ValueValidator } from "./types.js";
 
@@ -135,3 +142,34 @@ export function vHandlerArgs<VPayload extends ValueValidator, Name extends strin
 export type VHandlerArgs<VPayload extends ValueValidator, Name extends string> = ReturnType<
   typeof vHandlerArgs<VPayload, Name>
 >;
+
+/** The queue's option `batch`, checked. */
+export function batchingOf(
+  name: string,
+  {
+    batch,
+    inline,
+    maxParallelism = PARALLELISM_DEFAULT,
+  }: { batch?: unknown; inline?: unknown; maxParallelism?: number },
+): CheckedBatching | undefined {
+  if (batch === undefined) return undefined;
+  const batching = checkBatch(`the queue "${name}"`, batch);
+  if (inline === undefined) throw batchWithoutInline(name);
+  if (batching.size <= maxParallelism) return batching;
+  throw conveyorError(
+    "invalidArgument",
+    `batch.size of the queue "${name}" must be at most its maxParallelism, ${maxParallelism}; got ${batching.size}. ` +
+      "No batch would be full. Raise `maxParallelism`, or lower the size.",
+    { argument: "batch.size", queue: name, got: batching.size, max: maxParallelism },
+  );
+}
+
+function batchWithoutInline(name: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `batch of the queue "${name}" is for an inline handler, and the definition names none. Make the handler with ` +
+      `\`${name}.inline(…)\` and name it as \`inline\`; a worker outside has \`batch\` beside its handler; a mutation needs ` +
+      "none: its lane runs up to 16 jobs in one transaction.",
+    { argument: "batch", queue: name },
+  );
+}

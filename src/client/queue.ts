@@ -31,6 +31,7 @@ import { QueueControl } from "./control.js";
 import type { ConveyorOptions } from "./definitions.js";
 import { HandledQueue } from "./handledQueue.js";
 import {
+  batchingOf,
   callbackOf,
   checkNamed,
   handlerNamed,
@@ -44,13 +45,7 @@ import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
 import { NewJobs } from "./newJobs.js";
-import {
-  batchingOf,
-  checkHandled,
-  configOf,
-  validatorOf,
-  type QueueOptions,
-} from "./queueOptions.js";
+import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
 import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
 type OptionsOf<

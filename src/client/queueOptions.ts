@@ -8,17 +8,14 @@ import {
   type VObject,
 } from "convex/values";
 import {
-  checkBatch,
   checkQueueConfig,
   conveyorError,
   LEASE_DEFAULT_MS,
   MAX_RESETS_DEFAULT,
-  PARALLELISM_DEFAULT,
   RETENTION_DEFAULT,
   retryRule,
   SHARDS_DEFAULT,
   type Batching,
-  type CheckedBatching,
   type FinishedStatus,
   type ListBy,
   type LogLevel,
@@ -295,33 +292,6 @@ export function configOf(
   };
   checkQueueConfig(name, config);
   return config;
-}
-
-/** The queue's option `batch`, checked. */
-export function batchingOf(
-  name: string,
-  { batch, inline, maxParallelism = PARALLELISM_DEFAULT }: QueueOptions<any, any, any, any>,
-): CheckedBatching | undefined {
-  if (batch === undefined) return undefined;
-  const batching = checkBatch(`the queue "${name}"`, batch);
-  if (inline === undefined) throw batchWithoutInline(name);
-  if (batching.size <= maxParallelism) return batching;
-  throw conveyorError(
-    "invalidArgument",
-    `batch.size of the queue "${name}" must be at most its maxParallelism, ${maxParallelism}; got ${batching.size}. ` +
-      "No batch would be full. Raise `maxParallelism`, or lower the size.",
-    { argument: "batch.size", queue: name, got: batching.size, max: maxParallelism },
-  );
-}
-
-function batchWithoutInline(name: string): Error {
-  return conveyorError(
-    "invalidArgument",
-    `batch of the queue "${name}" is for an inline handler, and the definition names none. Make the handler with ` +
-      `\`${name}.inline(…)\` and name it as \`inline\`; a worker outside has \`batch\` beside its handler; a mutation needs ` +
-      "none: its lane runs up to 16 jobs in one transaction.",
-    { argument: "batch", queue: name },
-  );
 }
 
 function resetsOf(
