@@ -232,8 +232,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
-          busyRows?: Array<string>;
           isQuiet?: boolean;
+          busyRows?: Array<string>;
           cursor: string;
         },
         Name
@@ -464,8 +464,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             queues: Array<string>;
           }>;
           isLate?: boolean;
-          busyRows?: Array<string>;
           isQuiet?: boolean;
+          busyRows?: Array<string>;
           cursor?: string;
         },
         Name
