@@ -29,7 +29,8 @@ export class HandledBatches {
     this.gathering = new Gathering({
       ...{ clock, batching: handlers.batching },
       // A process has as many jobs as it has places: nothing else bounds its batches.
-      freeSlots: () => 1,
+      slots: () => ({ used: 0, had: Infinity }),
+      largest: Infinity,
       begin: (attempts, ended) => this.begin(attempts, ended),
       unwanted: (attempt) => this.end(attempt, { outcome: outcomeOfAbandoned(attempt) }),
       giveBack: (attempt) => this.end(attempt, { outcome: { kind: "released" } }),
@@ -50,6 +51,7 @@ export class HandledBatches {
       clock: this.clock,
       jobOf: (attempt) => this.handling.jobOf(attempt),
       ended: (attempt, end) => this.end(attempt, end),
+      abandoned: over,
     });
     const { queue } = attempts[0]!.job;
     void batch.run((jobs: BatchJob[]) => this.handlers.run(queue, jobs)).then(over);

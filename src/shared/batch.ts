@@ -16,7 +16,7 @@ export interface Batching {
   size: number;
   /**
    * How long the oldest job of a batch waits for others, in milliseconds, 0 to 60,000, from its claim on. Then the batch begins
-   * as it is. The job's `timeoutMs` includes this wait.
+   * as it is. The job's `timeoutMs` includes this wait, which takes half of it at most.
    * @default 500
    */
   waitMs?: number;

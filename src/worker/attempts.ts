@@ -21,7 +21,7 @@ export interface Attempt {
   /** By the worker's own clock: when the last acknowledged beat was *sent*, plus the lease. */
   expiresAt: number;
   /** Why its signal was aborted. Unless the lease was lost, it is still this worker's to end. */
-  reason: AbortReason | undefined;
+  reason: OwnReason | undefined;
   readonly abort: AbortController;
   /** Jobs that its handler wants enqueued with its result. */
   readonly continued: Continuation[];
@@ -30,6 +30,9 @@ export interface Attempt {
   cancelTimer: () => void;
   cancelTimeout: () => void;
 }
+
+/** A reason of one attempt's signal. */
+type OwnReason = Exclude<AbortReason, "answered">;
 
 export interface AttemptsDeps {
   clock: Clock;
@@ -185,7 +188,7 @@ export class Attempts {
     this.signal(attempt, reason);
   }
 
-  private signal(attempt: Attempt, reason: AbortReason): void {
+  private signal(attempt: Attempt, reason: OwnReason): void {
     if (attempt.reason !== undefined) return;
     attempt.reason = reason;
     const about = describe(attempt);
@@ -214,7 +217,7 @@ export class Attempts {
   }
 }
 
-const WHY: Record<AbortReason, string> = {
+const WHY: Record<OwnReason, string> = {
   leaseLost: "The lease of this job was lost: another worker may have it.",
   canceled: "The job was canceled.",
   timedOut: "The attempt ran longer than the job's timeoutMs.",

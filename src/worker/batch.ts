@@ -6,7 +6,7 @@ import { conveyorError, Snoozed } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
 import type { Clock } from "./clock.js";
 import { JobAborted } from "./control.js";
-import { ANSWERS_INTERVAL_MS } from "./limits.js";
+import { ABANDON_AFTER_MS, ANSWERS_INTERVAL_MS } from "./limits.js";
 import { outcomeOfError, outcomeOfValue } from "./outcome.js";
 import { runHandler, UNREADABLE, type HandlerEnd } from "./runner.js";
 import type { BatchContext, BatchJob, Job, JobAnswers } from "./types.js";
@@ -19,6 +19,8 @@ export interface BatchDeps {
   jobOf: (attempt: Attempt) => Job;
   /** A job has ended. */
   ended: (attempt: Attempt, end: HandlerEnd) => void;
+  /** The handler goes on after it has answered these jobs and no other is wanted: its slot is free. */
+  abandoned: (answered: Attempt[]) => void;
 }
 
 export class Batch {
@@ -26,7 +28,10 @@ export class Batch {
   private readonly told = new Set<Attempt>();
   private readonly abort = new AbortController();
   private isOver = false;
+  private isAbandoned = false;
+  private isForgotten = false;
   private cancelTimer: (() => void) | undefined;
+  private cancelAbandon = () => {};
 
   constructor(
     readonly attempts: readonly Attempt[],
@@ -35,7 +40,7 @@ export class Batch {
 
   /** Whether its handler runs, and is wanted: one that ignores the signals of all its jobs is given up with them. */
   get isRunning(): boolean {
-    if (this.isOver) return false;
+    if (this.isOver || this.isAbandoned) return false;
     const isLive = ({ state }: Attempt) => state === "running" || state === "lost";
     return this.answers.size === this.attempts.length || this.attempts.some(isLive);
   }
@@ -44,11 +49,11 @@ export class Batch {
   async run(handler: HandlesBatch): Promise<void> {
     const { attempts, abort } = this;
     for (const { abort: own } of attempts)
-      own.signal.addEventListener("abort", () => this.aborted(), { once: true });
+      own.signal.addEventListener("abort", () => this.abortUnwanted(), { once: true });
     const jobs = attempts.map((attempt) => this.jobOf(attempt));
     const ends = await endsOf(() => handler([...jobs], { signal: abort.signal }), attempts.length);
     this.isOver = true;
-    this.cancelTimer?.();
+    this.forget();
     for (const [i, attempt] of attempts.entries()) {
       if (!this.told.has(attempt)) this.deps.ended(attempt, this.answers.get(attempt) ?? ends[i]!);
     }
@@ -69,11 +74,17 @@ export class Batch {
     if (this.isOver) return;
     if (this.answers.has(attempt)) throw answeredTwice(attempt);
     this.answers.set(attempt, end());
-    this.cancelTimer ??= this.deps.clock.after(ANSWERS_INTERVAL_MS, () => this.tell());
+    if (!this.isForgotten)
+      this.cancelTimer ??= this.deps.clock.after(ANSWERS_INTERVAL_MS, () => this.tell());
+    this.abortUnwanted();
   }
 
-  /** Answers of a while go together: a call each would be the cost that batches are to save. */
-  private tell(): void {
+  /**
+   * Tells the answers that it has not yet told. Those of a while go together: a call each would be the cost that batches
+   * are to save.
+   */
+  tell(): void {
+    this.cancelTimer?.();
     this.cancelTimer = undefined;
     for (const [attempt, end] of this.answers) {
       if (this.told.has(attempt)) continue;
@@ -82,12 +93,27 @@ export class Batch {
     }
   }
 
-  private aborted(): void {
+  /** Nothing is waited for any more. */
+  forget(): void {
+    this.isForgotten = true;
+    this.cancelTimer?.();
+    this.cancelAbandon();
+  }
+
+  /** The handler is to stop once each of its jobs has its answer, or its own signal to stop. */
+  private abortUnwanted(): void {
     const isUnwanted = (attempt: Attempt) =>
       attempt.abort.signal.aborted || this.answers.has(attempt);
-    if (this.isOver || !this.attempts.every(isUnwanted)) return;
-    const last = this.attempts.find(({ reason }) => reason !== undefined)?.reason ?? "stopping";
-    this.abort.abort(new JobAborted(last, "None of the jobs of this batch is wanted any more."));
+    if (this.isOver || this.abort.signal.aborted || !this.attempts.every(isUnwanted)) return;
+    const reason = this.attempts.find((one) => one.reason !== undefined)?.reason ?? "answered";
+    if (!this.isForgotten)
+      this.cancelAbandon = this.deps.clock.after(ABANDON_AFTER_MS, () => this.abandon());
+    this.abort.abort(new JobAborted(reason, "No job of this batch waits for an answer any more."));
+  }
+
+  private abandon(): void {
+    this.isAbandoned = true;
+    this.deps.abandoned(this.attempts.filter((attempt) => this.answers.has(attempt)));
   }
 }
 

@@ -169,6 +169,20 @@ describe("a stop", () => {
     expect(kinds("stopped")).toMatchObject([{ unrecorded: 0 }]);
   });
 
+  test("whose grace ends right after an answer still records it", async () => {
+    const { clock, deployment, loop, ids, batch } = await threeRunning();
+    loop.stop(1_000);
+    await clock.advance(900);
+    batch.jobs[0]!.succeed("just in time");
+    batch.jobs[2]!.fail("no");
+    await clock.advance(500);
+    expect(ids.map((id) => deployment.outcomeOf(id))).toMatchObject([
+      { kind: "succeeded", result: "just in time" },
+      { kind: "released" },
+      { kind: "failed", error: "no" },
+    ]);
+  });
+
   test("ends a worker whose batch has answered all its jobs and never returns, when its grace is over", async () => {
     const { clock, loop, end, batch } = await threeRunning();
     for (const job of batch.jobs) job.succeed(null);

@@ -19,8 +19,13 @@ export class Beside {
     try {
       return await handler;
     } finally {
-      this.running.delete(job);
+      this.end(job, handler);
     }
+  }
+
+  /** The handler is done with the job, though it may go on with others. A later handler of the job stays. */
+  end(job: string, handler: Promise<unknown>): void {
+    if (this.running.get(job) === handler) this.running.delete(job);
   }
 
   /** Waits for the handler of the job, for a second at most. */

@@ -25,6 +25,8 @@ export type LossReason =
 /** Why a handler was aborted. */
 export type AbortReason =
   | LossReason
+  /** It has answered each job of its batch: of the batch's signal alone. */
+  | "answered"
   /** It ran longer than its job's `timeoutMs`. */
   | "timedOut";
 

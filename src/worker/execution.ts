@@ -13,7 +13,7 @@ import type { WorkerEvent } from "./events.js";
 import { jobOf } from "./job.js";
 import { runWithHooks, type JobHooks } from "./jobHooks.js";
 import type { Outbox } from "./outbox.js";
-import { outcomeOfAbandoned, outcomeOfStopped, saidOf } from "./outcome.js";
+import { outcomeOfStopped, saidOf } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
 import type { BatchHandler, Handler, Job } from "./types.js";
@@ -58,6 +58,7 @@ export class Execution {
     if (!this.deps.mayBegin()) return this.conclude(attempt, { kind: "released" });
     // Canceled before it had begun: then it never does.
     if (attempt.reason === "canceled") return this.conclude(attempt, { kind: "canceled" });
+    if (attempt.reason !== undefined) return this.endUnbegun(attempt);
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(id)) return void this.beginAfter(attempt);
     if (isBatched(handler)) return this.deps.gather(attempt);
@@ -74,7 +75,15 @@ export class Execution {
     const batch = new Batch(attempts, {
       clock,
       jobOf: (attempt) => jobOf(attempt, { reports, emit, clock }),
-      ended: (attempt, end) => this.ended(attempt, end, begunAt),
+      ended: (attempt, end) => {
+        // Answered before its batch has ended, the job may come again: this handler is done with it.
+        this.beside.end(attempt.job.id, running);
+        this.ended(attempt, end, begunAt);
+      },
+      abandoned: (answered) => {
+        for (const one of answered) emit({ kind: "handlerAbandoned", ...describe(one) });
+        over();
+      },
     });
     const running = batch.run(handler);
     for (const { job } of attempts) void this.beside.run(job.id, running);
@@ -82,10 +91,15 @@ export class Execution {
     return batch;
   }
 
-  /** An attempt whose signal has aborted while it waited for its batch. */
+  /**
+   * An attempt whose signal has aborted before its handler began. One that is out of time has not failed: it goes back,
+   * for a worker with a free slot.
+   */
   endUnbegun(attempt: Attempt): void {
     if (attempt.state === "lost") this.deps.attempts.drop(attempt);
-    else if (attempt.state === "running") this.conclude(attempt, outcomeOfAbandoned(attempt));
+    else if (attempt.state === "running") {
+      this.conclude(attempt, { kind: attempt.reason === "canceled" ? "canceled" : "released" });
+    }
   }
 
   /** Ends an attempt's part: the rest of its reports goes first, then its outcome. */

@@ -89,6 +89,9 @@ export class FakeDeployment implements Transport {
   readonly later: (() => void)[] = [];
   /** Whether a complete answers for the other held leases. */
   answersHeld = false;
+  /** Jobs that are given back, or have failed, wait again. */
+  goesBack = false;
+  private readonly leased = new Map<string, ClaimedJob>();
   /** Jobs are there, and another worker gets them. */
   outrun = false;
   mostInFlight = 0;
@@ -303,6 +306,7 @@ export class FakeDeployment implements Transport {
       const attempt = (this.attempts.get(job.id) ?? 0) + 1;
       this.attempts.set(job.id, attempt);
       this.held.set(job.id, attempt);
+      this.leased.set(job.id, job);
       return { ...job, attempt };
     });
     if (this.pending.length === 0) this.tellHasWork(false);
@@ -322,6 +326,8 @@ export class FakeDeployment implements Transport {
     this.held.delete(id);
     const times = (this.recorded.get(id)?.times ?? 0) + 1;
     this.recorded.set(id, { attempt, outcome, times });
+    if (this.goesBack && /released|failed/.test(outcome.kind))
+      this.tellHasWork(this.pending.push(this.leased.get(id)!) > 0);
     return { id, attempt, answer: "ok" };
   }
 }

@@ -12,7 +12,6 @@
 import { LEASES_MAX, type QuietBy } from "../shared/index.js";
 import type { Bounds } from "./asking.js";
 import { describe, type Attempt } from "./attempts.js";
-import { largestOf } from "./batching.js";
 import type { CallEnd } from "./calls.js";
 import { confirmLeases } from "./confirm.js";
 import { judge, type Failure } from "./errors.js";
@@ -28,7 +27,6 @@ import type { Claimed, ClaimRequest } from "./transport.js";
 export class Loop {
   private readonly parts: Parts;
   private slots: number;
-  private readonly largestBatch: number;
   /** The program, and an operator of the deployment. */
   private readonly quietBy = new Set<QuietBy>();
   private isGreeted = false;
@@ -37,7 +35,6 @@ export class Loop {
 
   constructor(private readonly options: LoopOptions) {
     this.slots = options.concurrency;
-    this.largestBatch = largestOf(options.handlers);
     this.parts = partsOf(options, {
       changed: () => this.changed(),
       isBusy: () => this.isBusy(),
@@ -179,8 +176,7 @@ export class Loop {
     const { stopping, attempts, gathering, lifetime } = this.parts;
     if (stopping.phase !== "working" || this.quietBy.size > 0 || this.budget() <= 0) return 0;
     const { used, had } = this.slotsNow();
-    // Of a worker of batches each free slot is one of the largest.
-    const jobs = (had - used) * this.largestBatch - gathering.size;
+    const jobs = gathering.room(had - used);
     const leases = LEASES_MAX - (attempts.held().length - recorded);
     return Math.max(0, Math.min(jobs, leases, lifetime.left));
   }

@@ -1,7 +1,7 @@
 /** The parts of a worker's loop, made and connected. Nothing here decides anything. */
 import { Asking } from "./asking.js";
 import { Attempts } from "./attempts.js";
-import { batchingOf } from "./batching.js";
+import { batchingOf, largestOf } from "./batching.js";
 import { Calls } from "./calls.js";
 import { Cancellations } from "./cancellations.js";
 import type { Clock } from "./clock.js";
@@ -142,10 +142,14 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   const gathering: Gathering = new Gathering({
     ...{ clock, changed: loop.changed },
     batching: (queue) => batchingOf(options.handlers.get(queue))!,
-    freeSlots: () => loop.slots().had - loop.slots().used,
+    slots: loop.slots,
+    largest: largestOf(options.handlers),
     begin: (batch, ended) => execution.beginBatch(batch, ended),
     unwanted: (attempt) => execution.endUnbegun(attempt),
-    giveBack: (attempt) => execution.conclude(attempt, { kind: "released" }),
+    giveBack: (attempt) => {
+      lifetime.began(-1);
+      execution.conclude(attempt, { kind: "released" });
+    },
   });
   const execution: Execution = new Execution({
     ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers, hooks },
@@ -157,6 +161,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   const stopping: Stopping = new Stopping({
     ...{ clock, isBusy: loop.isBusy },
     graceOver: () => {
+      gathering.tell();
       for (const attempt of attempts.running()) {
         attempts.stop(attempt);
         execution.conclude(attempt, { kind: "released" });
