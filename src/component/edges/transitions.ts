@@ -9,25 +9,23 @@
  */
 import type { Value } from "convex/values";
 import {
-  bandsOf,
   EDGES,
   FAILED_BY_MAX,
   mayMove,
   ORDER_BY_COMMIT,
   ORDER_PAUSED,
-  PRIORITY_DEFAULT,
-  placeOf,
   type Edge,
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import type { DatabaseWriter, MutationCtx } from "../_generated/server.js";
+import type { DatabaseWriter } from "../_generated/server.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { cutError, discard, store, type Stored } from "../rows/payloads.js";
 import { wakesOf, type Queue } from "../rows/queues.js";
-import { ensureRoute, mayComeBack } from "../rows/routes.js";
+import { mayComeBack } from "../rows/routes.js";
 import { isResultOwed } from "./callbacks.js";
 import { callbacksOf, endJob } from "./ending.js";
+import { byApp, pendingPlace, placeFor } from "./pendingPlace.js";
 import { needsWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
@@ -325,44 +323,6 @@ function failedOnce(job: Job, error: string): Changes {
 /** The fields that every return to `pending` writes: the band of returned jobs, before new ones. */
 async function backInLine(ctx: EdgeCtx, queue: Queue, job: Job): Promise<Changes> {
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
-}
-
-/** That the job becomes claimable is the app's wish, also of a worker's job: it gets a place as the app's own do. */
-function byApp(job: Job): Job {
-  return { ...job, ofWorker: false };
-}
-
-/** How a job becomes claimable: for the first time, again, or for its next round. */
-type Came = "new" | "back" | "round";
-
-/** The place of a job that becomes claimable again. Adds the wake that it needs. */
-async function pendingPlace(
-  ctx: EdgeCtx,
-  queue: Queue,
-  job: Job,
-  came: Came,
-): Promise<{ order: number; shard: number }> {
-  const place = await placeFor(ctx, queue, job, came);
-  const wake = await needsWake(ctx, queue, job, place);
-  if (wake !== null) wakesOf(ctx.effects, queue).ofJobs.push({ job: job._id, wake, isNew: false });
-  return place;
-}
-
-/** Where a pending job lies: its band, and a random shard of its route. Ensures that claims read that place. */
-async function placeFor(
-  ctx: MutationCtx,
-  queue: Queue,
-  job: Pick<Job, "priority" | "labels" | "cost" | "paused" | "ofWorker" | "rounds">,
-  came: Came,
-): Promise<{ order: number; shard: number }> {
-  if (job.paused === true) return { order: ORDER_PAUSED, shard: 0 };
-  const { circular, shards } = queue.config;
-  const [first, second] = bandsOf(job.priority ?? PRIORITY_DEFAULT);
-  // In a circular queue: unworked items go first.
-  const goesFirst = came === "back" || (circular && (job.rounds ?? 0) === 0);
-  const route = await ensureRoute(ctx, queue, job, came === "new" ? "new" : "back");
-  const shard = placeOf(route, Math.floor(Math.random() * shards));
-  return { order: goesFirst ? first : second, shard };
 }
 
 /** An edge into `scheduled`: the alarm of its segment must come for the job. */
