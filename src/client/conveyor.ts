@@ -26,13 +26,7 @@ import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
 import type { RelatedQueries, WithRelated } from "./related.js";
 import { tokenFunctions } from "./tokenApi.js";
-import type {
-  AnyQueue,
-  RunsMutations,
-  RunsQueries,
-  TokenFunctions,
-  TypesOf,
-} from "./types.js";
+import type { AnyQueue, RunsMutations, RunsQueries, TokenFunctions, TypesOf } from "./types.js";
 import { WorkerControl, type WorkersOptions } from "./workerControl.js";
 import type { WorkerApiOptions, WorkerFunctions } from "./workerTypes.js";
 import { workerFunctions } from "./workerApi.js";
@@ -66,6 +60,10 @@ export class Conveyor<
    * @param options.internalAction The app's own builder of internal actions, such as one of `customAction` of
    * convex-helpers: handlers are made with it. So with `internalMutation` (handlers and `completed`) and `internalQuery`.
    * @default Convex's own builders
+   * @param options.tracer Makes spans in Convex, in the shape of `@opentelemetry/api`'s `Tracer`: of each enqueue, with a
+   * `traceparent` that the job keeps, and of the waits and attempts of handlers that its queues make. A transaction that is
+   * retried makes its spans again. A tracer that throws harms no job.
+   * @default tracer none: a job has the `traceparent` that its enqueue names, if any
    * @throws `componentNotMounted` for undefined, `invalidArgument` for a share out of bounds.
    * @example
    * export const imports = new Conveyor(components.imports, { schedulerShare: 0.25 });
@@ -153,7 +151,8 @@ export class Conveyor<
         { queue: twice },
       );
     }
-    return inlineAction({ component: this.component, builders: this.options }, parts);
+    const { component, options: builders } = this;
+    return inlineAction({ component, builders, tracer: builders.tracer }, parts);
   }
 
   /**

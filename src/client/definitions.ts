@@ -6,7 +6,7 @@ import type {
   TableNamesInDataModel,
 } from "convex/server";
 import type { VAny } from "convex/values";
-import { conveyorError, type Batching } from "../shared/index.js";
+import { conveyorError, type Batching, type Tracer } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { Builders } from "./madeHandlers.js";
 import { Queue } from "./queue.js";
@@ -18,6 +18,7 @@ import type { ValueValidator } from "./types.js";
 /** Options of {@link Conveyor}. */
 export interface ConveyorOptions extends Builders {
   schedulerShare?: number;
+  tracer?: Tracer;
 }
 
 /** Makes queues, each name once. */

@@ -114,6 +114,14 @@ export interface EnqueueOptions<
    * await tiles.enqueue(ctx, tile, { onComplete: internal.tiles.shown, context: { viewer } });
    */
   context?: Context | undefined;
+  /**
+   * The span that the job's spans are children of, as the W3C header `traceparent` has it: `00-<trace>-<span>-<flags>`, in
+   * lower-case hex. Handlers are given it as `job.traceparent`, jobs of `continueWith` inherit it.
+   * @default the span of this enqueue where the `Conveyor` has a `tracer`, else none
+   * @example
+   * await emails.enqueue(ctx, mail, { traceparent: job.traceparent }); // in a handler: one trace for both jobs
+   */
+  traceparent?: string | undefined;
 }
 
 /** The same for every job of a batch, or asked for each, with its payload and its place in the batch. */

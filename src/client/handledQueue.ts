@@ -15,7 +15,7 @@ import type {
   RegisteredQuery,
 } from "convex/server";
 import type { VAny } from "convex/values";
-import type { TypedOnCompleteArgs } from "../shared/index.js";
+import type { Tracer, TypedOnCompleteArgs } from "../shared/index.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
 import { inlineAction, type InlineAction } from "./inline.js";
 import { toldJob } from "./jobContext.js";
@@ -59,6 +59,8 @@ export abstract class HandledQueue<
   abstract readonly onCompleteArgs: unknown;
   /** @internal */
   protected abstract readonly builders: Builders;
+  /** @internal */
+  abstract readonly tracer: Tracer | undefined;
 
   /**
    * Makes the action that works on this queue's jobs, to be exported by a module of the app and named by the queue's
@@ -211,7 +213,7 @@ export abstract class HandledQueue<
   }
 
   private making(): Making {
-    const { name, component, builders, handlerArgs: args, progress } = this;
-    return { name, component, builders, args, progress };
+    const { name, component, builders, handlerArgs: args, progress, tracer } = this;
+    return { name, component, builders, args, progress, tracer };
   }
 }

@@ -106,6 +106,8 @@ export type {
   Stats,
   Status,
   GroupScope,
+  Tracer,
+  TracerSpan,
   TokenScope,
   TokenStatus,
   TypedJobStatus as JobStatus,

@@ -37,7 +37,7 @@ export type InlineAction = RegisteredAction<"internal", { start: ProcessStart },
 
 /** The action in which lanes of these queues run, and every job in it. */
 export function inlineAction(
-  { component, builders }: Pick<Making, "component" | "builders">,
+  { component, builders, tracer }: Pick<Making, "component" | "builders" | "tracer">,
   parts: readonly InlinePart[],
 ): InlineAction {
   const { internalAction = internalActionGeneric } = builders;
@@ -51,7 +51,7 @@ export function inlineAction(
     args: { start: vProcessStart },
     returns: v.null(),
     handler: async (ctx: GenericActionCtx<any>, { start }: { start: ProcessStart }) => {
-      const handling = new Handling(saysOf(component, ctx));
+      const handling = new Handling(saysOf(component, ctx), undefined, tracer);
       const batches = new HandledBatches(handling, {
         batching: (queue) => byQueue.get(queue)!.queue.batching!,
         run: (queue, jobs) => runBatch({ ctx, part: byQueue.get(queue)!, continues }, jobs),

@@ -9,7 +9,16 @@ import {
   type GenericActionCtx,
   type GenericMutationCtx,
 } from "convex/server";
-import { LANE_RESULT, NonRetryableError, Snoozed } from "../shared/index.js";
+import {
+  askedBy,
+  errorText,
+  LANE_RESULT,
+  NonRetryableError,
+  Snoozed,
+  traceAttempt,
+  type TracedAttempt,
+  type Tracer,
+} from "../shared/index.js";
 import { inTransaction } from "../lane/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { follow } from "./finished.js";
@@ -32,6 +41,7 @@ export interface Making {
   builders: Builders;
   args: { payload: ValueValidator; job: ValueValidator };
   progress: ValueValidator;
+  tracer: Tracer | undefined;
 }
 
 interface Told {
@@ -50,12 +60,14 @@ export function madeAction(queue: Making, handler: Handles<GenericActionCtx<any>
       const { attempt, context, flush } = beginHandling(queue.component, ctx, job);
       const known = new Map<string, AnyQueue>();
       const said = withProgress(queue, continuesInto(known, context));
-      let result: unknown;
-      try {
-        result = (await handler(ctx, Object.assign(said, job, { payload }))) ?? null;
-      } finally {
-        await flush();
-      }
+      const result = await traced(queue, job, async (told, span) => {
+        if (span !== undefined) attempt.traced = span;
+        try {
+          return (await handler(ctx, Object.assign(said, told, { payload }))) ?? null;
+        } finally {
+          await flush();
+        }
+      });
       const { continued } = attempt;
       if (continued.length === 0) return result;
       const follows = await follow(known, { ...outcomeOf(job), continued });
@@ -74,13 +86,17 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
       const { actions, continued, write } = inTransaction(job);
       const known = new Map<string, AnyQueue>();
       const said = continuesInto(known, actions);
-      const result = (await handler(ctx, { ...said, ...job, payload })) ?? null;
+      let traceparent: string | undefined;
+      const result = await traced(queue, job, async (told) => {
+        ({ traceparent } = told);
+        return (await handler(ctx, { ...said, ...told, payload })) ?? null;
+      });
       const { lib } = queue.component;
       await write(async (report) => {
         return (await callComponent(() => ctx.runMutation(lib.laneReport, report))).answers;
       });
       for (const { queue: name, payload, options } of continued) {
-        await known.get(name)!.enqueue(ctx, payload, options);
+        await known.get(name)!.enqueue(ctx, payload, { traceparent, ...options });
       }
       return result;
     },
@@ -96,7 +112,9 @@ export function madeQuery(queue: Making, handler: Handles<any>): any {
       const snooze = (ms: number) => {
         throw new Snoozed(ms);
       };
-      return (await handler(ctx, { ...job, payload, snooze })) ?? null;
+      return await traced(queue, job, async (told) => {
+        return (await handler(ctx, { ...told, payload, snooze })) ?? null;
+      });
     },
   });
 }
@@ -113,6 +131,28 @@ export function madeCompleted(
       await handler(ctx, told);
       return null;
     },
+  });
+}
+
+/** Runs a handler in the span of its attempt, of which it is told the `traceparent`. */
+async function traced<T>(
+  { tracer }: Pick<Making, "tracer">,
+  job: HandledJob,
+  run: (job: HandledJob, span?: TracedAttempt) => Promise<T>,
+): Promise<T> {
+  if (tracer === undefined) return await run(job);
+  return await traceAttempt(tracer, job, undefined, async (span) => {
+    const { traceparent = job.traceparent } = span;
+    try {
+      const told = traceparent === undefined ? job : { ...job, traceparent };
+      const result = await run(told, span);
+      span.ended({ kind: "succeeded" });
+      return result;
+    } catch (error) {
+      const kind = askedBy(error).snoozeMs === undefined ? "failed" : "snoozed";
+      span.ended({ kind, error: errorText(error) }, error);
+      throw error;
+    }
   });
 }
 

@@ -8,13 +8,15 @@ import {
   conveyorError,
   MAX_RESETS_DEFAULT,
   retryRule,
+  traceEnqueue,
   type JobOptions,
   type JobRules,
   type NewJob,
+  type Tracer,
   type UniqueKey,
 } from "../shared/index.js";
 import { handlerOf, resetsFor, saidHandler } from "./handlerOptions.js";
-import type { EnqueueOptions, KeyOption } from "./enqueueTypes.js";
+import type { BatchOptions, EnqueueOptions, KeyOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
@@ -51,6 +53,23 @@ export class NewJobs {
     return { payload, options: written };
   }
 
+  /** The jobs of a batch, of the trace `traceparent` where they name no other. */
+  async makeAll(
+    payloads: readonly unknown[],
+    options: BatchOptions,
+    traceparent: string | undefined,
+  ): Promise<NewJob[]> {
+    const jobs: NewJob[] = [];
+    for (const [index, payload] of payloads.entries()) {
+      const one = typeof options === "function" ? options(payload, index) : options;
+      const own = typeof options === "function" ? one?.traceparent : undefined;
+      const its = own ?? traceparent;
+      const traced = its === undefined ? one : { ...one, traceparent: its };
+      jobs.push(await this.make(payload, traced, `payloads[${index}]`));
+    }
+    return jobs;
+  }
+
   private async optionsOf(options: EnqueueOptions): Promise<JobOptions> {
     const { key, tags, labels } = options;
     const rules = await this.rulesOf(options);
@@ -67,6 +86,7 @@ export class NewJobs {
       expiresAfterMs: options.expiresAfterMs,
       deadlineMs: options.deadlineMs,
       context: options.context,
+      traceparent: options.traceparent,
       rules: Object.keys(rules).length === 0 ? undefined : rules,
     });
   }
@@ -95,6 +115,18 @@ export class NewJobs {
     this.handles.set(name, handle);
     return await handle;
   }
+}
+
+/** Runs an enqueue in a span, where there is a tracer: its jobs are given the `traceparent` of that. */
+export async function inSpan<T extends readonly { id: string }[]>(
+  { name: queue, tracer }: { name: string; tracer: Tracer | undefined },
+  options: EnqueueOptions,
+  jobs: number,
+  run: (options: EnqueueOptions) => Promise<T>,
+): Promise<T> {
+  if (tracer === undefined) return await run(options);
+  const about = { queue, jobs, traceparent: options.traceparent };
+  return await traceEnqueue(tracer, about, (traceparent) => run({ ...options, traceparent }));
 }
 
 /** `internal.emails.send` answers to every property; only a plain object has it as its own. */
@@ -146,6 +178,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
   onCompleteExclude: true,
   handler: true,
   context: true,
+  traceparent: true,
 };
 
 /** A misspelt option that did nothing would be found out in production. */

@@ -11,6 +11,7 @@ import {
   type OwnJobId,
   type QueueConfig,
   type QueueDeclaration,
+  type Tracer,
 } from "../shared/index.js";
 import { writeValidator } from "../shared/writtenValidator.js";
 import { queueFunctions } from "./api.js";
@@ -44,7 +45,7 @@ import {
 import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
 import { callComponent, checkWrites } from "./mounted.js";
-import { NewJobs } from "./newJobs.js";
+import { inSpan, NewJobs } from "./newJobs.js";
 import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
 import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
@@ -110,6 +111,7 @@ export class Queue<
   /** A handle is the same for the whole life of a deployed version, so one lookup per loaded module is enough. */
   private callbackHandle: Promise<string> | undefined;
   protected readonly builders: Builders;
+  readonly tracer: Tracer | undefined;
   private readonly schedulerShare: number | undefined;
 
   /** @internal Use {@link Conveyor.queue}. */
@@ -117,11 +119,12 @@ export class Queue<
     component: ComponentApi,
     name: Name,
     options: AnyOptions,
-    { schedulerShare, ...builders }: ConveyorOptions = {},
+    { schedulerShare, tracer, ...builders }: ConveyorOptions = {},
   ) {
     super(component, name);
     this.options = options;
     this.builders = builders;
+    this.tracer = tracer;
     this.schedulerShare = schedulerShare;
     this.named = namedHandler(name, options);
     this.config = configOf(name, options, { kind: this.named?.kind, schedulerShare });
@@ -184,10 +187,9 @@ export class Queue<
     ctx: RunsMutations,
     ...args: EnqueueArgs<VPayload["type"], OptionsOf<Name, VPayload, VResult, VContext, Handled>>
   ): Promise<JobId<Name>> {
-    const [payload = {}, options] = args as [unknown?, EnqueueOptions?];
-    const job = await this.newJobs(ctx).make(payload, options);
-    const [one] = await this.send(ctx, [job]);
-    return one!.id as JobId<Name>;
+    const [payload = {}, options = {}] = args as [unknown?, EnqueueOptions?];
+    const { id } = await this.enqueueUnique(ctx, payload, options as UniqueOptions);
+    return id;
   }
 
   /**
@@ -207,8 +209,9 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> & Pick<UniqueOptions, "key">,
   ): Promise<UniqueReply<Name>> {
-    const job = await this.newJobs(ctx).make(payload, options);
-    const [one] = await this.send(ctx, [job]);
+    const [one] = await inSpan(this, options, 1, async (traced) =>
+      this.send(ctx, [await this.newJobs(ctx).make(payload, traced)]),
+    );
     const { id, isNew, tooLate } = one!;
     return { id: id as JobId<Name>, isNew, ...(tooLate === true ? { tooLate } : {}) };
   }
@@ -249,16 +252,14 @@ export class Queue<
       );
     }
     const newJobs = this.newJobs(ctx);
-    const jobs: NewJob[] = [];
-    for (const [index, payload] of payloads.entries()) {
-      const one = typeof options === "function" ? options(payload, index) : options;
-      jobs.push(await newJobs.make(payload, one, `payloads[${index}]`));
-    }
-    const enqueued = await sendAll(ctx, jobs, {
-      expire: this.config.expiresAfterMs !== undefined,
-      hasDeadline: this.config.deadlineMs !== undefined,
-      listBy: this.config.listBy,
-      send: (part) => this.send(ctx, part),
+    const shared = typeof options === "function" ? {} : options;
+    const enqueued = await inSpan(this, shared, payloads.length, async ({ traceparent }) => {
+      return await sendAll(ctx, await newJobs.makeAll(payloads, options, traceparent), {
+        expire: this.config.expiresAfterMs !== undefined,
+        hasDeadline: this.config.deadlineMs !== undefined,
+        listBy: this.config.listBy,
+        send: (part) => this.send(ctx, part),
+      });
     });
     return enqueued.map(({ id }) => id as JobId<Name>);
   }
@@ -282,11 +283,14 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<ReplaceReply<Name>> {
-    const job = await this.newJobs(ctx).make(payload, options);
-    const queue = await this.declaration();
-    const reply = await callComponent(() =>
-      ctx.runMutation(this.component.lib.replace, { id, queue, job }),
-    );
+    const [reply] = await inSpan(this, options, 1, async (traced) => {
+      const job = await this.newJobs(ctx).make(payload, traced);
+      const queue = await this.declaration();
+      const args = { id, queue, job };
+      return [
+        await callComponent(() => ctx.runMutation(this.component.lib.replace, args)),
+      ] as const;
+    });
     return { ...reply, id: reply.id as JobId<Name> };
   }
 

@@ -47,6 +47,7 @@ export class HandledBatches {
   }
 
   private begin(attempts: Attempt[], over: () => void): Batch {
+    for (const attempt of attempts) this.handling.traced(attempt, () => {});
     const batch = new Batch(attempts, {
       clock: this.clock,
       jobOf: (attempt) => this.handling.jobOf(attempt),

@@ -6,7 +6,7 @@
  */
 import type { Value } from "convex/values";
 import type { Answer, ClaimedJob, JobFacts, LaneJob, Lease, Outcome } from "../shared/index.js";
-import { LANE_ASK_MS, SIGNAL_ASK_MS } from "../shared/index.js";
+import { LANE_ASK_MS, SIGNAL_ASK_MS, traceAttempt, type Tracer } from "../shared/index.js";
 import { Attempts, type Attempt } from "../worker/attempts.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { printEvent } from "../worker/consoleEvents.js";
@@ -48,6 +48,7 @@ export class Handling {
   constructor(
     private readonly says: Says,
     private readonly clock: Clock = systemClock,
+    private readonly tracer?: Tracer,
   ) {
     this.askedAllAt = clock.now();
     this.attempts = new Attempts({
@@ -65,7 +66,16 @@ export class Handling {
   /** Runs a handler; resolves when it has ended and all of its reports are recorded, or when it is abandoned. */
   async run(handler: (job: Job) => unknown, one: LaneJob): Promise<Ended> {
     return await this.runBy(one, (attempt, ended) => {
-      void runHandler(handler, this.jobOf(attempt)).then(ended);
+      void this.traced(attempt, () => runHandler(handler, this.jobOf(attempt))).then(ended);
+    });
+  }
+
+  /** Begins the attempt's span, and runs its handler inside it. */
+  traced<T>(attempt: Attempt, run: () => T): T {
+    if (this.tracer === undefined) return run();
+    return traceAttempt(this.tracer, attempt.job, undefined, (traced) => {
+      attempt.traced = traced;
+      return run();
     });
   }
 
@@ -84,8 +94,13 @@ export class Handling {
     this.ask();
     const outcome = await new Promise<Outcome>((resolve) => {
       this.ends.set(attempt, resolve);
-      begin(attempt, (end) => resolve(outcomeOfStopped(attempt, end)));
+      begin(attempt, (end) => {
+        const outcome = outcomeOfStopped(attempt, end);
+        attempt.traced?.ended(outcome, end.thrown);
+        resolve(outcome);
+      });
     });
+    attempt.traced?.ended(outcome);
     this.ends.delete(attempt);
     if (attempt.state === "running") this.attempts.finish(attempt);
     await this.reports.flush(attempt);

@@ -25,6 +25,7 @@ import {
 } from "./limits.js";
 import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 import type { JobOptions, NewJob } from "./protocol.js";
+import { checkTraceparent } from "./traces.js";
 import { checkStorable, kindOf } from "./values.js";
 
 /**
@@ -63,7 +64,8 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
 
 /** The options of a new job, without its context. */
 export function checkJobOptions(options: JobOptions, now: number): void {
-  const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules } = options;
+  const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules, traceparent } =
+    options;
   if (name !== undefined) checkLabel("The name of a job", name, JOB_NAME_MAX_LENGTH);
   if (priority !== undefined) checkInteger("priority", priority, PRIORITY_MIN, PRIORITY_MAX);
   if (key !== undefined) {
@@ -82,6 +84,7 @@ export function checkJobOptions(options: JobOptions, now: number): void {
   if (expiresAfterMs !== undefined) {
     checkInteger("expiresAfterMs", expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
   }
+  if (traceparent !== undefined) checkTraceparent(traceparent);
   if (rules !== undefined) checkRules(rules);
   const dueAt = dueTime(options, now);
   const { deadlineMs } = options;

@@ -35,6 +35,7 @@ export const vContinueOptions = v.object({
   maxResets: v.optional(v.number()),
   retry: v.optional(v.union(v.boolean(), vRetry.partial())),
   context: v.optional(v.any()),
+  traceparent: v.optional(v.string()),
 });
 
 /** The options of a job that follows another: as with `enqueue`, but its key may replace no other job. */

@@ -46,6 +46,7 @@ export * from "./text.js";
 export * from "./thrown.js";
 export * from "./tokenLimits.js";
 export * from "./tokenScope.js";
+export * from "./traces.js";
 export * from "./typed.js";
 export * from "./upkeepLimits.js";
 export * from "./values.js";

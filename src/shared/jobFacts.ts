@@ -27,12 +27,17 @@ export const vJobFacts = v.object({
   cost: v.number(),
   /** In a circular queue: how often the item was worked on before. */
   rounds: v.number(),
+  /** Of the attempt's span, or else as given to `enqueue`. */
+  traceparent: v.optional(v.string()),
+  /** When it last became claimable, of a job with a `traceparent`. */
+  claimableAt: v.optional(v.number()),
 });
 export type JobFacts = Infer<typeof vJobFacts>;
 
 /** The facts of a claimed job: absent fields have their defaults. */
 export function factsOf(job: Omit<ClaimedJob, "payload" | "leaseMs">): JobFacts {
   const { id, queue, attempt, failures, resets, enqueuedAt, timeoutMs, name, group } = job;
+  const { traceparent, claimableAt } = job;
   return {
     ...{ id, queue, attempt, failures, resets, enqueuedAt },
     // Each round of a circular queue is due once more: a key for all rounds would hide the later ones.
@@ -45,5 +50,7 @@ export function factsOf(job: Omit<ClaimedJob, "payload" | "leaseMs">): JobFacts 
     labels: job.labels ?? [],
     cost: job.cost ?? COST_DEFAULT,
     rounds: job.rounds ?? 0,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(claimableAt === undefined ? {} : { claimableAt }),
   };
 }

@@ -171,6 +171,8 @@ export const vJobOptions = v.object({
   deadlineMs: v.optional(v.number()),
   /** Handed to `onComplete`. */
   context: v.optional(v.any()),
+  /** The span that its spans are children of, in the form of the header of that name. */
+  traceparent: v.optional(v.string()),
   rules: v.optional(vJobRules),
 });
 export type JobOptions = Infer<typeof vJobOptions>;
@@ -212,6 +214,10 @@ export const vClaimedJob = v.object({
   cost: v.optional(v.number()),
   /** In a circular queue: how often it has come round before. */
   rounds: v.optional(v.number()),
+  /** As given to `enqueue`. */
+  traceparent: v.optional(v.string()),
+  /** When it last became claimable, of a job with a `traceparent`; absent in the answer to a repeated call. */
+  claimableAt: v.optional(v.number()),
   /** The answer of the queue's `related` query, in the claim's transaction. */
   related: v.optional(v.any()),
 });

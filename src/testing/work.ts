@@ -3,7 +3,7 @@
  * functions. Subscriptions are asked again after each step of time.
  */
 import { componentsGeneric, type FunctionReference } from "convex/server";
-import { isConveyorError, type Outcome } from "../shared/index.js";
+import { isConveyorError, type Outcome, type Tracer } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { isBatched, type AnyHandler } from "../worker/batching.js";
 import { handlersOf } from "../worker/checkOptions.js";
@@ -43,6 +43,8 @@ export interface WorkOptions extends SettleOptions {
   groups?: readonly string[];
   /** The budget of its jobs' costs. */
   maxCost?: number;
+  /** Makes the spans of its attempts, as the option of a `Worker`. */
+  tracer?: Tracer;
 }
 
 /** An attempt that a handler ended. */
@@ -148,11 +150,13 @@ class Played {
     private readonly options: PlayedOptions,
   ) {
     const { api, token, handlers, concurrency = 1, maxCost, labels = [], groups = [] } = options;
+    const { tracer } = options;
     const budget = maxCost === undefined ? {} : { maxCost };
     const queues = [...handlers.keys()].sort();
     const name = "convex-conveyor/test";
     this.loop = new Loop({
       ...{ clock, name, queues, concurrency, presenceMs: 0, output: OUTPUT_DEFAULT, ...budget },
+      ...(tracer === undefined ? {} : { tracer }),
       transport: transportOver(
         {
           ...{ token, api, name, queues, ...budget, sessionKey: crypto.randomUUID() },

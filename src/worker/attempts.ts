@@ -8,7 +8,13 @@
  * stop (canceled, too long, out of lease by the own clock) goes on `running` until its handler has. It knows nothing of
  * calls.
  */
-import { COST_DEFAULT, type ClaimedJob, type Continuation, type Lease } from "../shared/index.js";
+import {
+  COST_DEFAULT,
+  type ClaimedJob,
+  type Continuation,
+  type Lease,
+  type TracedAttempt,
+} from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import { ABANDON_AFTER_MS } from "./limits.js";
 import { JobAborted } from "./control.js";
@@ -27,6 +33,8 @@ export interface Attempt {
   readonly continued: Continuation[];
   /** Its place in a batch; absent where it has a slot of its own. */
   batch?: "waiting" | "begun";
+  /** Its span, once its handler has begun; absent without a tracer. */
+  traced?: TracedAttempt;
   cancelTimer: () => void;
   cancelTimeout: () => void;
 }

@@ -6,6 +6,7 @@ import { getConvexSize, type Value } from "convex/values";
 import { validate } from "convex-helpers/validators";
 import {
   checkContinueKey,
+  checkTraceparent,
   CONTINUED_MAX,
   conveyorError,
   ENQUEUE_MAX_BYTES,
@@ -54,5 +55,7 @@ function checkOptions(queue: string, given: ContinueOptions): ContinueOptions {
     throw conveyorError("invalidArgument", `${what} are invalid: ${errorText(error)}`, { queue });
   }
   checkContinueKey(queue, options as ContinueOptions);
+  const { traceparent } = options as ContinueOptions;
+  if (traceparent !== undefined) checkTraceparent(traceparent);
   return options as ContinueOptions;
 }

@@ -2,7 +2,7 @@
  * The handlers of claimed attempts: it begins them, and passes each outcome on once the rest of its attempt's reports is
  * recorded. One job never has two handlers here (`beside.ts`). It makes no calls.
  */
-import type { Outcome } from "../shared/index.js";
+import { traceAttempt, type Outcome, type Tracer } from "../shared/index.js";
 import { describe, type Attempt, type Attempts } from "./attempts.js";
 import { Batch } from "./batch.js";
 import { isBatched, type AnyHandler } from "./batching.js";
@@ -25,6 +25,9 @@ export interface ExecutionDeps {
   outbox: Outbox;
   handlers: ReadonlyMap<string, AnyHandler>;
   hooks: JobHooks;
+  /** The worker's name, for spans. */
+  name: string;
+  tracer?: Tracer;
   emit: (event: WorkerEvent) => void;
   /** An attempt waits for its batch. */
   gather: (attempt: Attempt) => void;
@@ -62,8 +65,10 @@ export class Execution {
     // Its last attempt was lost, and that handler goes on after its signal.
     if (this.beside.has(id)) return void this.beginAfter(attempt);
     if (isBatched(handler)) return this.deps.gather(attempt);
-    const job = jobOf(attempt, { reports, emit, clock });
-    const end = this.beside.run(id, this.run(handler, job, attempt));
+    const end = this.traced(attempt, () => {
+      const job = jobOf(attempt, { reports, emit, clock });
+      return this.beside.run(id, this.run(handler, job, attempt));
+    });
     void end.then((one) => this.ended(attempt, one));
   }
 
@@ -72,6 +77,7 @@ export class Execution {
     const { handlers, reports, emit, clock } = this.deps;
     const { handler } = handlers.get(attempts[0]!.job.queue) as BatchHandler;
     const begunAt = clock.now();
+    for (const attempt of attempts) this.traced(attempt, () => {});
     const batch = new Batch(attempts, {
       clock,
       jobOf: (attempt) => jobOf(attempt, { reports, emit, clock }),
@@ -105,12 +111,23 @@ export class Execution {
   /** Ends an attempt's part: the rest of its reports goes first, then its outcome. */
   conclude(attempt: Attempt, outcome: Outcome): void {
     this.deps.attempts.finish(attempt);
+    attempt.traced?.ended(outcome);
     const rest = this.deps.reports.flush(attempt);
     if (rest === null) return this.report(attempt, outcome);
     this.ending += 1;
     void rest.then(() => {
       this.ending -= 1;
       this.report(attempt, outcome);
+    });
+  }
+
+  /** Begins the attempt's span, and runs its handler inside it; of a batch the handler runs in no span. */
+  private traced<T>(attempt: Attempt, run: () => T): T {
+    const { tracer, name } = this.deps;
+    if (tracer === undefined) return run();
+    return traceAttempt(tracer, attempt.job, name, (traced) => {
+      attempt.traced = traced;
+      return run();
     });
   }
 
@@ -145,11 +162,13 @@ export class Execution {
     const about = describe(attempt);
     if (attempt.state !== "running") {
       emit({ kind: "resultDropped", outcome: returned.kind, ...about });
+      attempt.traced?.ended({ kind: "lost" });
       if (attempt.state === "lost") attempts.drop(attempt);
       return;
     }
     const ms = clock.now() - begunAt;
     const outcome = outcomeOfStopped(attempt, end);
+    attempt.traced?.ended(outcome, end.thrown);
     const said = outcome.kind === "failed" ? saidOf(outcome) : {};
     const event: WorkerEvent = { kind: "finished", outcome: outcome.kind, ms, ...said, ...about };
     if ("thrown" in end) Object.defineProperty(event, "thrown", { value: end.thrown });

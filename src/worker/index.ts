@@ -37,4 +37,6 @@ export type {
   ConveyorErrorCode,
   JobId,
   PeekedJob,
+  Tracer,
+  TracerSpan,
 } from "../shared/index.js";

@@ -39,11 +39,14 @@ export function jobOf(attempt: Attempt, telling: Telling): Job {
 
 /** Into the actions: a copy of them would take their signal. */
 export function withFacts<Actions extends JobActions>(
-  { job }: Attempt,
+  { job, traced }: Attempt,
   actions: Actions,
 ): Actions & JobFacts {
   const { payload, related } = job;
-  return Object.assign(actions, { ...factsOf(job), payload, related }) as Actions & JobFacts;
+  const traceparent = traced?.traceparent;
+  const own = traceparent === undefined ? {} : { traceparent };
+  return Object.assign(actions, { ...factsOf(job), ...own, payload, related }) as Actions &
+    JobFacts;
 }
 
 /** The actions of an attempt's handler. */
@@ -92,7 +95,10 @@ export function actionsOf(attempt: Attempt, { reports, emit, clock }: Telling): 
       throw new Snoozed(ms);
     },
     continueWith: (queue, payload, options) => {
-      attempt.continued.push(continuation(attempt.continued, queue, payload, options));
+      const traceparent = attempt.traced?.traceparent;
+      // Without a span of its own they inherit the job's: the deployment sees to that.
+      const traced = traceparent === undefined ? options : { traceparent, ...options };
+      attempt.continued.push(continuation(attempt.continued, queue, payload, traced));
     },
     retryLocally: (run, options = {}) =>
       retryLocally(run, options, { clock, signal: attempt.abort.signal }),

@@ -1,4 +1,5 @@
 /** The options of a worker. Nothing here runs. */
+import type { Tracer } from "../shared/index.js";
 import type { WorkerEvent } from "./events.js";
 import type { Hooks } from "./hookTypes.js";
 import type { ContinuesOf, Handlers, QueuesOf, WorkerApi } from "./types.js";
@@ -118,6 +119,15 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
    * @default true
    */
   handleSignals?: boolean;
+  /**
+   * Makes a span of each attempt, and of the wait before it where the job has a `traceparent`: a tracer of
+   * `@opentelemetry/api`. The attempt's span is the child of that `traceparent`, and active while the handler runs, as far as
+   * the tracer can; of a batch each job has its span, and none is active. A tracer that throws harms no job.
+   * @default none
+   * @example
+   * tracer: trace.getTracer("render-worker"),
+   */
+  tracer?: Tracer;
   /**
    * Gets everything that happens, for logs and metrics. Must not throw.
    * @default problems go to the console

@@ -1,4 +1,5 @@
 /** The parts of a worker's loop, made and connected. Nothing here decides anything. */
+import type { Tracer } from "../shared/index.js";
 import { Asking } from "./asking.js";
 import { Attempts } from "./attempts.js";
 import { batchingOf, largestOf } from "./batching.js";
@@ -46,6 +47,7 @@ export interface LoopOptions {
   /** The grace of a stop that names none. */
   graceMs?: number;
   hooks?: Hooks;
+  tracer?: Tracer;
   /** The measures of the runtime, for `backPressure`. */
   load?: Load;
   /** Labels and groups that it offers: conditions of a claim narrow them. */
@@ -152,7 +154,8 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     },
   });
   const execution: Execution = new Execution({
-    ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers, hooks },
+    ...{ clock, attempts, reports, outbox, emit, handlers: options.handlers, hooks, name },
+    ...(options.tracer === undefined ? {} : { tracer: options.tracer }),
     gather: (attempt) => gathering.add(attempt),
     mayBegin: () => stopping.phase === "working",
     unserved: (error) => loop.failed("claim", { kind: "unserved", error }),

@@ -55,6 +55,13 @@ export interface JobFacts<Queue extends string = string, Payload = any, Related 
   cost: number;
   /** In a circular queue: how often the item was worked on before. */
   rounds: number;
+  /**
+   * The trace of which this attempt is a part, in the form of the W3C header `traceparent`: of the attempt's own span where
+   * the worker has a `tracer`, else as given to `enqueue`. Pass it on to services that are called.
+   */
+  traceparent?: string;
+  /** When it last became claimable, by the deployment's clock, of a job with a `traceparent`. */
+  claimableAt?: number;
   /** The result of the queue's `related` query, read in the transaction that claimed the job; undefined without one. */
   related: Related;
 }

@@ -267,7 +267,7 @@ export class Worker<Api extends WorkerApi> {
 
   private newLoop(transport: Transport): Loop {
     const { options, name, queues, handlers, output } = this;
-    const { maxCost, stopAfter, graceMs, labels, groups } = options;
+    const { maxCost, stopAfter, graceMs, labels, groups, tracer } = options;
     const { load } = this.host;
     return new Loop({
       ...{ clock: systemClock, transport, name, queues, handlers, output },
@@ -276,6 +276,7 @@ export class Worker<Api extends WorkerApi> {
       ...(load === undefined ? {} : { load }),
       ...(labels === undefined ? {} : { labels }),
       ...(groups === undefined ? {} : { groups }),
+      ...(tracer === undefined ? {} : { tracer }),
       concurrency: this.slots,
       presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
       statusMs: options.statusMs ?? STATUS_DEFAULT_MS,

@@ -105,6 +105,7 @@ const options: fc.Arbitrary<JobOptions> = record<JobOptions>({
   expiresAfterMs: given(2, fc.constantFrom(1_000, 4_000, 20_000)),
   deadlineMs: fc.constant(undefined),
   context: fc.constant(undefined),
+  traceparent: fc.constant(undefined),
   rules: given(
     3,
     record<Omit<NonNullable<JobOptions["rules"]>, "handler">>({

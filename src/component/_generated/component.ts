@@ -222,6 +222,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             labels?: Array<string>;
             cost?: number;
             rounds?: number;
+            traceparent?: string;
+            claimableAt?: number;
             related?: any;
           }>;
           session: string;
@@ -331,6 +333,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   expiresAfterMs?: number;
                   deadlineMs?: number;
                   context?: any;
+                  traceparent?: string;
                   rules?: {
                     retry?: {
                       maxAttempts: number;
@@ -454,6 +457,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             labels?: Array<string>;
             cost?: number;
             rounds?: number;
+            traceparent?: string;
+            claimableAt?: number;
             related?: any;
           }>;
           session: string;
@@ -562,6 +567,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   expiresAfterMs?: number;
                   deadlineMs?: number;
                   context?: any;
+                  traceparent?: string;
                   rules?: {
                     retry?: {
                       maxAttempts: number;
@@ -673,6 +679,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               expiresAfterMs?: number;
               deadlineMs?: number;
               context?: any;
+              traceparent?: string;
               rules?: {
                 retry?: {
                   maxAttempts: number;
@@ -848,6 +855,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   expiresAfterMs?: number;
                   deadlineMs?: number;
                   context?: any;
+                  traceparent?: string;
                   rules?: {
                     retry?: {
                       maxAttempts: number;
@@ -1024,6 +1032,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   expiresAfterMs?: number;
                   deadlineMs?: number;
                   context?: any;
+                  traceparent?: string;
                   rules?: {
                     retry?: {
                       maxAttempts: number;
@@ -1092,6 +1101,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               labels?: Array<string>;
               cost?: number;
               rounds?: number;
+              traceparent?: string;
+              claimableAt?: number;
               related?: any;
             };
             handler?: {
@@ -1128,6 +1139,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   rounds?: number;
+                  traceparent?: string;
+                  claimableAt?: number;
                   related?: any;
                 };
                 handler?: {
@@ -1259,6 +1272,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   labels?: Array<string>;
                   cost?: number;
                   rounds?: number;
+                  traceparent?: string;
+                  claimableAt?: number;
                   related?: any;
                 };
                 handler?: {
@@ -1305,6 +1320,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                 labels?: Array<string>;
                 cost?: number;
                 rounds?: number;
+                traceparent?: string;
+                claimableAt?: number;
                 related?: any;
               };
               handler?: {
@@ -1404,6 +1421,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               expiresAfterMs?: number;
               deadlineMs?: number;
               context?: any;
+              traceparent?: string;
               rules?: {
                 retry?: {
                   maxAttempts: number;
@@ -1969,6 +1987,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   expiresAfterMs?: number;
                   deadlineMs?: number;
                   context?: any;
+                  traceparent?: string;
                   rules?: {
                     retry?: {
                       maxAttempts: number;

@@ -17,6 +17,7 @@ import {
   TOKEN_JOB_BYTES,
   vFinished,
   vOutcome,
+  type NewJob,
   type Outcome,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
@@ -104,6 +105,12 @@ async function permitted(
   }));
 }
 
+/** The jobs that follow are of one trace with this one, unless they name another. */
+function withTrace({ traceparent }: Doc<"jobs">, jobs: NewJob[]): NewJob[] {
+  if (traceparent === undefined) return jobs;
+  return jobs.map((one) => ({ ...one, options: { traceparent, ...one.options } }));
+}
+
 /** Returns the callbacks: they are run at the end of the step that this is a part of. */
 export const recordFollowing = internalMutation({
   args: {
@@ -122,7 +129,7 @@ export const recordFollowing = internalMutation({
       // Recorded first: the key of a job that ends with it may be taken by a job to follow.
       await recordOutcome(ctx, await getQueue(ctx.db, job.queue), job, outcome);
       for (const { queue, jobs } of stands ? continued : [])
-        await enqueueJobs(ctx, queue, jobs, ofWorker);
+        await enqueueJobs(ctx, queue, withTrace(job, jobs), ofWorker);
       return ctx.effects.callbacks.splice(0);
     }),
 });

@@ -3,7 +3,7 @@
  * transaction that takes, cancels, pauses or moves it conflicts with this one, and one of the two retries.
  */
 import type { Value } from "convex/values";
-import { CLAIM_MAX_BYTES, LANE_WATCH_MS, type ClaimedJob } from "../../shared/index.js";
+import { CLAIM_MAX_BYTES, LANE_WATCH_MS, msOfCommit, type ClaimedJob } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withinDeadline } from "../edges/deadlines.js";
@@ -150,7 +150,11 @@ async function put(
   batch.dealtWith.add(job._id);
   batch.leases.push(held);
   if (job.rules !== undefined) batch.ruled.set(job._id, job.rules);
-  batch.jobs.push(describe(leased, payload.value, held, now));
+  const claimed = describe(leased, payload.value, held, now);
+  const { seq } = job;
+  if (job.traceparent !== undefined && typeof seq === "bigint")
+    claimed.claimableAt = msOfCommit(seq);
+  batch.jobs.push(claimed);
 }
 
 /**
@@ -182,11 +186,11 @@ function boundsOf(
 /** The job as the worker receives it. A repeated call receives the remaining time of the attempt. */
 export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
   const { queue, attempt, failures = 0, resets = 0, enqueuedAt } = job;
-  const { name, priority, group, tags, labels, cost, rounds } = job;
+  const { name, priority, group, tags, labels, cost, rounds, traceparent } = job;
   const { leaseMs = LANE_WATCH_MS, timeoutAt } = held;
   const told = {
     ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
-    ...{ name, priority, group, tags, labels, cost, rounds },
+    ...{ name, priority, group, tags, labels, cost, rounds, traceparent },
     timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
   };
   return Object.fromEntries(

@@ -46,6 +46,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "cost"
       | "rules"
       | "context"
+      | "traceparent"
       | "key"
       | "keyUntil"
       | "expiresAt"

@@ -184,7 +184,14 @@ async function insert(
  * Fields of the row that describe the job itself. An absent field has its default, and costs no bytes at every edge.
  */
 function fieldsOf(options: JobOptions, ofWorker: boolean, now: number): Partial<NewFields> {
-  const { name, priority = PRIORITY_DEFAULT, cost = COST_DEFAULT, group, key } = options;
+  const {
+    name,
+    priority = PRIORITY_DEFAULT,
+    cost = COST_DEFAULT,
+    group,
+    key,
+    traceparent,
+  } = options;
   const tags = [...new Set(options.tags)];
   const labels = normalLabels(options.labels ?? []);
   const isPlain = priority === PRIORITY_DEFAULT && cost === COST_DEFAULT && labels.length === 0;
@@ -196,6 +203,7 @@ function fieldsOf(options: JobOptions, ofWorker: boolean, now: number): Partial<
     ...(group === undefined ? {} : { group }),
     ...(tags.length === 0 ? {} : { tags }),
     ...(labels.length === 0 ? {} : { labels }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(ofWorker && !isPlain ? { ofWorker } : {}),
     ...(key === undefined ? {} : { key: key.value }),
     ...(until === undefined ? {} : { keyUntil: until }),

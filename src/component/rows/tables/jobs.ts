@@ -125,6 +125,8 @@ export const jobTables = {
     /** Its own rules instead of its queue's. */
     rules: v.optional(v.id("jobRules")),
     context: v.optional(vStored),
+    /** The parent of its spans, as given to `enqueue`. Never changed. */
+    traceparent: v.optional(v.string()),
     /** Its row of `keys`, to be given back when it ends. */
     key: v.optional(v.string()),
     /** Until when it has the key, however it ends. Absent: for as long as it is active. */
