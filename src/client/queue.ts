@@ -252,12 +252,11 @@ export class Queue<
       );
     }
     const newJobs = this.newJobs(ctx);
+    const { expiresAfterMs, deadlineMs, listBy } = this.config;
     const shared = typeof options === "function" ? {} : options;
     const enqueued = await inSpan(this, shared, payloads.length, async ({ traceparent }) => {
       return await sendAll(ctx, await newJobs.makeAll(payloads, options, traceparent), {
-        expire: this.config.expiresAfterMs !== undefined,
-        hasDeadline: this.config.deadlineMs !== undefined,
-        listBy: this.config.listBy,
+        ...{ expire: expiresAfterMs !== undefined, hasDeadline: deadlineMs !== undefined, listBy },
         send: (part) => this.send(ctx, part),
       });
     });
@@ -283,13 +282,11 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<ReplaceReply<Name>> {
+    const { lib } = this.component;
     const [reply] = await inSpan(this, options, 1, async (traced) => {
       const job = await this.newJobs(ctx).make(payload, traced);
-      const queue = await this.declaration();
-      const args = { id, queue, job };
-      return [
-        await callComponent(() => ctx.runMutation(this.component.lib.replace, args)),
-      ] as const;
+      const args = { id, queue: await this.declaration(), job };
+      return [await callComponent(() => ctx.runMutation(lib.replace, args))] as const;
     });
     return { ...reply, id: reply.id as JobId<Name> };
   }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   context,
   ROOT_CONTEXT,
+  SpanStatusCode,
   trace,
   type Context,
   type ContextManager,
