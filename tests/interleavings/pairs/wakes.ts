@@ -47,7 +47,7 @@ const pendingWakes = (line: Line) =>
 
 const NO_WAKE_BACK: Mutant = {
   without: "the wake of a job that is given back",
-  changes: [{ in: "transitions.ts:pendingPlace", without: "ofJobs.push" }],
+  changes: [{ in: "pendingPlace.ts:pendingPlace", without: "ofJobs.push" }],
   finds: NO_LOOK,
 };
 

@@ -191,7 +191,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a job that falls due sends no wake",
-    changes: [{ in: "transitions.ts:pendingPlace", without: "ofJobs.push" }],
+    changes: [{ in: "pendingPlace.ts:pendingPlace", without: "ofJobs.push" }],
     finds: ["simulation"],
   },
 ];

@@ -46,7 +46,7 @@ export const TAKING: readonly Mutant[] = [
     name: "the priorities' order is written as a negative number, and looked for as a positive one",
     changes: [
       {
-        in: "transitions.ts:placeFor",
+        in: "pendingPlace.ts:placeFor",
         from: "goesFirst ? first : second",
         to: "first < 0 ? first : -2 * (job.priority ?? 0) + (goesFirst ? -0 : 1)",
       },
@@ -67,7 +67,7 @@ export const TAKING: readonly Mutant[] = [
   },
   {
     name: "an item of a ring that has come round goes first again",
-    changes: [{ in: "transitions.ts:placeFor", condition: "rounds", is: true }],
+    changes: [{ in: "pendingPlace.ts:placeFor", condition: "rounds", is: true }],
     finds: ["order", "simulation"],
     queues: ["ring"],
   },
