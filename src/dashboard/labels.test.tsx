@@ -54,7 +54,9 @@ describe("no component has a text of its own", () => {
   const folder = path.join(import.meta.dirname);
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|^testing/.test(file))
-    .filter((file) => !["labels.ts", "settingLabels.ts", "workerLabels.ts", "words.ts"].includes(file));
+    .filter(
+      (file) => !["labels.ts", "settingLabels.ts", "workerLabels.ts", "words.ts"].includes(file),
+    );
 
   test.each(files)("%s", (file) => {
     expect(textsIn(file, readFileSync(path.join(folder, file), "utf8"))).toEqual([]);
