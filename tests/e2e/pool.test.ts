@@ -2,91 +2,10 @@
  * A pool with real processes, of a module without a deployment, in time that passes by hand: what it replaces, and what it
  * leaves alone.
  */
-import type { ChildProcess } from "node:child_process";
-import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { forkProcess, nodeArguments } from "../../src/worker/pool/fork.js";
-import type { PoolEvent } from "../../src/worker/pool/options.js";
-import { Supervisor, type SupervisorDeps } from "../../src/worker/pool/supervisor.js";
-import { HandClock } from "../support/handClock.js";
-import { root } from "../support/paths.js";
-import type { Mode } from "../support/pool/worker.js";
+import { CHECK_MS, endPools, idOf, newPool } from "../support/handPool.js";
 
-const FILE = path.join(root, "tests/support/pool/worker.ts");
-const CHECK_MS = 5_000;
-const SILENT_MS = 15_000;
-
-type Kind = PoolEvent["kind"];
-type Of<K extends Kind> = Extract<PoolEvent, { kind: K }>;
-
-/** A pool whose processes behave by their numbers. */
-function newPool(modes: Record<string, Mode>, options: Partial<SupervisorDeps> = {}) {
-  const clock = new HandClock();
-  const events: PoolEvent[] = [];
-  const children: ChildProcess[] = [];
-  const waiting = new Set<() => void>();
-  const supervisor = new Supervisor({
-    clock,
-    fork: () => {
-      const child = forkProcess({
-        program: path.join(root, "dist/worker/pool/child.js"),
-        ...{ file: FILE, args: [], env: { POOL_MODES: JSON.stringify(modes) } },
-        execArgv: nodeArguments(FILE, ["--no-warnings"]),
-      });
-      children.push(child);
-      return child;
-    },
-    ...{ name: "pool", processes: 1, graceMs: 8_000, checkMs: CHECK_MS, silentMs: SILENT_MS },
-    ...{ maxMemoryBytes: undefined, startTries: 0 },
-    emit: (event) => {
-      events.push(event);
-      for (const look of [...waiting]) look();
-    },
-    ...options,
-  });
-  /** Resolves with the first event of a kind, past or to come, of a process. */
-  const event = <K extends Kind>(kind: K, id?: number): Promise<Of<K>> =>
-    new Promise((resolve) => {
-      const look = () => {
-        const found = events.find((one) => one.kind === kind && (!id || idOf(one) === id));
-        if (found === undefined) return;
-        waiting.delete(look);
-        resolve(found as Of<K>);
-      };
-      waiting.add(look);
-      look();
-    });
-  const status = (id: number) => supervisor.statuses.find((one) => one.id === id);
-  const running = supervisor.run();
-  running.catch(() => {});
-  pools.push(supervisor);
-  return { clock, events, children, supervisor, running, event, status, checked };
-
-  /** A check, and the acknowledgements of the processes that are well. */
-  async function checked(...well: number[]): Promise<void> {
-    const before = new Map(well.map((id) => [id, acknowledged(id)]));
-    clock.pass(CHECK_MS);
-    for (const id of well) {
-      while (acknowledged(id) === before.get(id)) await new Promise(setImmediate);
-    }
-  }
-
-  /** A load comes with each acknowledgement, as an object of its own. */
-  function acknowledged(id: number): unknown {
-    return status(id)?.slots;
-  }
-}
-
-const idOf = (event: PoolEvent) => ("id" in event ? event.id : undefined);
-const pools: Supervisor[] = [];
-afterEach(async () => {
-  const stopped = pools.splice(0).map((pool) => {
-    const stopping = pool.stop(0);
-    pool.killAll();
-    return stopping;
-  });
-  await Promise.all(stopped);
-});
+afterEach(endPools);
 
 // Shows L2, L5, CR-09.
 test("each process has a number and a name of its own, and one that is killed is replaced after a backoff", async () => {
@@ -154,10 +73,49 @@ test("a module without a worker is told how to write one", async () => {
 });
 
 test("a process whose workers have come to their end is replaced at once, and has not failed", async () => {
-  const { events, event } = newPool({ 1: "finishes", 2: "finishes" });
+  const { clock, events, event } = newPool({ 1: "finishes", 2: "finishes" });
+  await event("ready", 1);
+  clock.pass(5_000);
   expect(await event("ended", 1)).toMatchObject({ reason: "finished", code: 0 });
+  await event("ready", 2);
+  clock.pass(5_000);
   await event("ready", 3);
   expect(events.filter(({ kind }) => kind === "backoff")).toEqual([]);
+});
+
+test("a process that has finished within seconds is replaced after a pause, since processes would start without end", async () => {
+  const { clock, event, supervisor } = newPool({ 1: "finishes" });
+  expect(await event("ended", 1)).toMatchObject({ reason: "finished" });
+  clock.pass(499);
+  expect(supervisor.statuses).toEqual([]);
+  clock.pass(1);
+  await event("ready", 2);
+});
+
+test("where one worker of a process is refused, the jobs of its neighbours are done before the process ends", async () => {
+  const { events, event } = newPool({ 1: "refused" });
+  expect(await event("ended", 1)).toMatchObject({
+    ...{ reason: "crashed", code: 1, error: "The queue is forbidden." },
+  });
+  expect(events.filter(({ kind }) => kind === "unknownMessage")).toMatchObject([
+    { message: { type: "jobDone" } },
+  ]);
+});
+
+test("a process that the system refuses to start counts as one that has ended, and is started after a backoff", async () => {
+  let starts = 0;
+  const { clock, event, status } = newPool(
+    {},
+    {
+      // The system has a limit for an environment's variable.
+      fork: (fork) => fork((starts += 1) === 1 ? { LARGE: "x".repeat(2 ** 20) } : {}),
+    },
+  );
+  expect(await event("ended", 1)).toMatchObject({ reason: "crashed", code: null, signal: null });
+  expect((await event("ended", 1)).error).toMatch(/E2BIG/);
+  clock.pass((await event("backoff", 1)).inMs);
+  await event("ready", 2);
+  expect(status(2)).toMatchObject({ state: "waiting" });
 });
 
 // Shows L3, L4, CR-11, CR-12.
@@ -214,7 +172,23 @@ test("words that are no message of the pool are told, and do no harm", async () 
   await event("ready", 1);
   await checked(1);
   const unknown = events.flatMap((one) => (one.kind === "unknownMessage" ? [one.message] : []));
-  expect(unknown).toEqual([null, 7, "rain", {}, { type: "weather" }]);
+  expect(unknown).toEqual([
+    ...[null, 7, "rain", {}, { type: "weather" }],
+    ...[
+      { type: "acknowledged", id: 1 },
+      { type: "ready", load: { state: 7 } },
+    ],
+  ]);
+});
+
+test("resize before the pool runs starts nothing, and is the number with which it begins", async () => {
+  const { events, event, supervisor } = newPool({}, { processes: 3, runs: false });
+  await supervisor.resize(4);
+  await supervisor.resize(2);
+  expect(events).toEqual([]);
+  void supervisor.run();
+  await Promise.all([event("ready", 1), event("ready", 2)]);
+  expect(supervisor.statuses).toHaveLength(2);
 });
 
 // Shows L2.
@@ -267,6 +241,51 @@ test("a rolling restart whose new process fails leaves the old ones at work", as
   // The next one is a whole one.
   await supervisor.restart();
   expect(status(1) ?? status(2)).toBeUndefined();
+});
+
+test("a restart that is asked for while an earlier one fails is not lost", async () => {
+  const restarts: Promise<void>[] = [];
+  const { event, supervisor } = newPool(
+    { 2: "broken" },
+    {
+      heard: (one) => {
+        if (one.kind === "ended" && one.id === 2) restarts.push(supervisor.restart());
+      },
+    },
+  );
+  await event("ready", 1);
+  restarts.push(supervisor.restart());
+  await event("ended", 1);
+  await Promise.all(restarts);
+  expect(supervisor.statuses.map(({ id, state }) => ({ id, state }))).toEqual([
+    { id: 3, state: "waiting" },
+  ]);
+});
+
+test("a listener to the failure of a restart may ask for the next one", async () => {
+  const restarts: Promise<void>[] = [];
+  const { event, supervisor } = newPool(
+    { 2: "broken" },
+    {
+      heard: (one) => {
+        if (one.kind === "restartFailed") restarts.push(supervisor.restart());
+      },
+    },
+  );
+  await event("ready", 1);
+  await supervisor.restart();
+  await Promise.all(restarts);
+  expect(supervisor.statuses.map(({ id }) => id)).toEqual([3]);
+});
+
+test("a restart goes on where the new process of an earlier one never gets ready", async () => {
+  const { event, supervisor } = newPool({ 2: "offline" }, { processes: 1 });
+  await event("ready", 1);
+  const first = supervisor.restart();
+  await event("started", 2);
+  await Promise.all([first, supervisor.restart()]);
+  expect(await event("ended", 2)).toMatchObject({ reason: "stopped" });
+  expect(supervisor.statuses.map(({ id }) => id)).toEqual([3]);
 });
 
 test("a restart starts a process in place of one that waits for its backoff, and of one without a deployment", async () => {

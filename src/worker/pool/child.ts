@@ -68,6 +68,11 @@ function stop(graceMs: number): void {
   for (const worker of workers) void worker.stop({ graceMs });
 }
 
+/** For workers that do not end, where no pool kills the process. */
+function exitAfter(graceMs: number): void {
+  setTimeout(() => process.exit(1), graceMs + KILL_AFTER_MS).unref();
+}
+
 async function run(order: Start): Promise<void> {
   start = order;
   isQuiet = order.isQuiet;
@@ -90,6 +95,10 @@ async function run(order: Start): Promise<void> {
     // The words of a refusal say all, and the pool has them.
     if (!isConveyorError(error)) console.error(error);
     process.exitCode = 1;
+    // The module's other workers may have jobs in hand.
+    const graceMs = stopsIn ?? order.graceMs;
+    exitAfter(graceMs);
+    await Promise.allSettled(workers.map((worker) => worker.stop({ graceMs })));
   }
   // A handler that goes on after its signal would keep the process alive. What waits for `run` comes before.
   setImmediate(() => process.exit());
@@ -124,8 +133,7 @@ process.on("SIGINT", () => {});
 process.on("SIGTERM", () => stop(graceOf()));
 process.on("disconnect", () => {
   stop(graceOf());
-  // Nothing is left to kill a process that does not end.
-  setTimeout(() => process.exit(1), graceOf() + KILL_AFTER_MS).unref();
+  exitAfter(graceOf());
 });
 process.on("uncaughtExceptionMonitor", (error) =>
   say({ type: "error", message: errorText(error) }),

@@ -14,6 +14,8 @@ export const SILENT_DEFAULT_MS = LEASE_DEFAULT_MS;
 /** Between two starts in place of a process that failed: doubling, each time a random half to whole. */
 export const RESTART_MIN_MS = 500;
 export const RESTART_MAX_MS = 30_000;
+/** A process that has lived shorter is not replaced at once, also where it has not failed. */
+export const BRIEF_MS = 5_000;
 /** The failure of a process that was ready for so long begins a new series. */
 export const STEADY_MS = 60_000;
 

@@ -1,5 +1,6 @@
 /** One process of a pool: its messages, the acknowledgements, its load, and its end. */
 import type { ChildProcess } from "node:child_process";
+import { errorText } from "../../shared/index.js";
 import type { NumberedOrder, Order, ProcessLoad, Report } from "./messages.js";
 import type { EndReason, OfProcess, ProcessStatus } from "./options.js";
 
@@ -8,9 +9,23 @@ export type Forked = Pick<ChildProcess, "pid" | "connected" | "kill" | "on"> & {
   send(message: NumberedOrder, callback: (error: Error | null) => void): boolean;
 };
 
+/** In place of a process that the system has refused to start. */
+const NOT_STARTED = {
+  pid: undefined,
+  connected: false,
+  kill: () => false,
+  send: () => false,
+};
+
 export interface End {
   code: number | null;
   signal: string | null;
+}
+
+/** `now` and `date` of the clock. */
+export interface StartedAt {
+  now: number;
+  date: number;
 }
 
 export interface MemberDeps {
@@ -19,13 +34,14 @@ export interface MemberDeps {
   /** Of the pool: one that is lower is replaced by a rolling restart. */
   generation: number;
   fork: () => Forked;
-  now: number;
+  startedAt: StartedAt;
   onUnknown: (message: unknown) => void;
 }
 
 export class Member {
   readonly id: number;
   readonly generation: number;
+  readonly startedAt: StartedAt;
   readonly ended: Promise<End>;
   /** Never rejects. A process that ends before is never ready. */
   readonly ready: Promise<void>;
@@ -36,8 +52,7 @@ export class Member {
   reason: EndReason | undefined;
   isQuiet = false;
 
-  private readonly child: Forked;
-  private readonly startedAt: number;
+  private readonly child: Omit<Forked, "on">;
   private readonly name: string;
   private lastOrder = 0;
   /** Each with the number of checks since, and its promise. */
@@ -54,10 +69,11 @@ export class Member {
     this.id = deps.id;
     this.name = deps.name;
     this.generation = deps.generation;
-    this.startedAt = deps.now;
-    this.child = deps.fork();
+    this.startedAt = deps.startedAt;
     this.ready = new Promise((resolve) => (this.becomeReady = resolve));
-    this.child.on("message", (message) => this.hear(message));
+    const child = this.forked();
+    this.child = child ?? NOT_STARTED;
+    child?.on("message", (message) => this.hear(message));
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null) => {
         this.load = { ...this.load, state: "stopped" };
@@ -65,13 +81,24 @@ export class Member {
         this.awaiting.clear();
         resolve({ code, signal });
       };
-      this.child.on("exit", end);
-      this.child.on("error", (error) => {
+      if (child === undefined) return end(null, null);
+      child.on("exit", end);
+      child.on("error", (error) => {
         this.error ??= error.message;
         // It was never started: then there is no exit either.
-        if (this.child.pid === undefined) end(null, null);
+        if (child.pid === undefined) end(null, null);
       });
     });
+  }
+
+  /** Undefined where `fork` throws, as for an environment that is too large, or without memory. */
+  private forked(): Forked | undefined {
+    try {
+      return this.deps.fork();
+    } catch (error) {
+      this.error = errorText(error);
+      return undefined;
+    }
   }
 
   get of(): OfProcess {
@@ -85,7 +112,7 @@ export class Member {
       ...this.load,
       state: isDraining ? "draining" : this.load.state,
       isQuiet: this.isQuiet,
-      startedAt: this.startedAt,
+      startedAt: this.startedAt.date,
     };
   }
 
@@ -126,22 +153,23 @@ export class Member {
 
   private hear(message: unknown): void {
     const report = message as Report | null;
-    switch (report?.type) {
-      case "acknowledged":
-        this.load = report.load;
-        // One that comes twice, or for no order, says nothing new.
-        this.awaiting.get(report.id)?.resolve();
-        this.awaiting.delete(report.id);
-        return;
-      case "ready":
-        this.load = report.load;
-        this.becomeReady();
-        return;
-      case "error":
-        this.error = String(report.message);
-        return;
-      default:
-        this.deps.onUnknown(message);
+    if (report?.type === "error") {
+      this.error = String(report.message);
+    } else if (report?.type === "acknowledged" && isLoad(report.load)) {
+      this.load = report.load;
+      // One that comes twice, or for no order, acknowledges nothing new.
+      this.awaiting.get(report.id)?.resolve();
+      this.awaiting.delete(report.id);
+    } else if (report?.type === "ready" && isLoad(report.load)) {
+      this.load = report.load;
+      this.becomeReady();
+    } else {
+      this.deps.onUnknown(message);
     }
   }
+}
+
+/** A module can send the pool anything. */
+function isLoad(load: Partial<ProcessLoad> | undefined): boolean {
+  return typeof load?.state === "string" && typeof load.memoryBytes === "number" && !!load.slots;
 }

@@ -86,7 +86,8 @@ export class WorkerPool {
   }
 
   /**
-   * Starts or stops processes until there are so many. Those that are too many stop with the pool's grace.
+   * Starts or stops processes until there are so many. Those that are too many stop with the pool's grace. Before
+   * {@link run} it starts nothing: it is the number with which `run` begins.
    *
    * @param processes 1 to 256.
    * @returns Resolves when the processes that are too many have ended, and the new ones have begun.

@@ -4,6 +4,7 @@
  */
 import { backoff, type Clock } from "../clock.js";
 import {
+  BRIEF_MS,
   KILL_AFTER_MS,
   MEMORY_HARD_FACTOR,
   RESTART_MAX_MS,
@@ -40,11 +41,13 @@ export class Supervisor {
   private serial = 0;
   private generation = 0;
   private isQuiet = false;
+  private isRunning = false;
   private isStopping = false;
   private wasEverReady = false;
   private failedStarts = 0;
   private error: Error | undefined;
   private rolling: Promise<void> | undefined;
+  private announceRestart = () => {};
   private cancelCheck = () => {};
   private readonly killTimers = new Map<Member, () => void>();
   private finish = () => {};
@@ -52,7 +55,12 @@ export class Supervisor {
   private readonly stopAsked = new Promise<void>((resolve) => (this.announceStop = resolve));
   private readonly finished = new Promise<void>((resolve) => (this.finish = resolve));
 
-  constructor(private readonly deps: SupervisorDeps) {}
+  /** How many `run` starts. */
+  private processes: number;
+
+  constructor(private readonly deps: SupervisorDeps) {
+    this.processes = deps.processes;
+  }
 
   get statuses(): ProcessStatus[] {
     return [...this.members].map(({ status }) => status);
@@ -60,8 +68,9 @@ export class Supervisor {
 
   /** Resolves when the last process has ended after a stop. */
   async run(): Promise<void> {
+    this.isRunning = true;
     if (!this.isStopping) {
-      this.grow(this.deps.processes);
+      this.grow(this.processes);
       this.checkLater();
     }
     await this.finished;
@@ -70,6 +79,8 @@ export class Supervisor {
 
   async resize(processes: number): Promise<void> {
     if (this.isStopping) return;
+    this.processes = processes;
+    if (!this.isRunning) return;
     this.grow(processes - this.slots.length);
     const gone = this.slots.splice(processes);
     await Promise.all(gone.map((slot) => this.giveUp(slot, this.deps.graceMs)));
@@ -83,6 +94,7 @@ export class Supervisor {
   /** One after another: the new process is ready before the old one stops. A restart during another one extends it. */
   async restart(): Promise<void> {
     this.generation += 1;
+    this.announceRestart();
     this.rolling ??= this.roll().finally(() => (this.rolling = undefined));
     await this.rolling;
   }
@@ -117,10 +129,11 @@ export class Supervisor {
 
   private start(): Member {
     const { clock, fork, graceMs, emit } = this.deps;
+    const startedAt = { now: clock.now(), date: clock.date() };
     const id = ++this.serial;
     const name = `${this.deps.name}:${id}`;
     const member: Member = new Member({
-      ...{ id, name, fork, generation: this.generation, now: clock.date() },
+      ...{ id, name, fork, generation: this.generation, startedAt },
       onUnknown: (message) => emit({ kind: "unknownMessage", message, ...member.of }),
     });
     this.members.add(member);
@@ -145,11 +158,17 @@ export class Supervisor {
     const slot = this.slots.find(({ current }) => current === member);
     if (slot === undefined) return;
     slot.current = undefined;
-    if (reason === "finished") {
-      slot.failures = 0;
-      return this.fill(slot);
-    }
-    this.startLater(slot, member, end);
+    if (reason === "finished") this.startNext(slot, member);
+    else this.startLater(slot, member, end);
+  }
+
+  /** In place of one that has finished. */
+  private startNext(slot: Slot, { startedAt }: Member): void {
+    const { clock } = this.deps;
+    slot.failures = 0;
+    const fill = () => this.fill(slot);
+    if (clock.now() - startedAt.now >= BRIEF_MS) fill();
+    else slot.cancelStart = clock.after(RESTART_MIN_MS, fill);
   }
 
   private startLater(slot: Slot, member: Member, end: End): void {
@@ -175,6 +194,7 @@ export class Supervisor {
 
   /** By a message, or by a signal where none arrives; killed when the grace and the last calls are over. */
   private async stopMember(member: Member, graceMs: number, reason: EndReason = "stopped") {
+    if (!this.members.has(member)) return;
     member.reason ??= reason;
     if (member.isConnected) void member.order({ type: "stop", graceMs });
     else member.kill("SIGTERM");
@@ -232,11 +252,18 @@ export class Supervisor {
   private async renew(slot: Slot, old: Member): Promise<void> {
     const { graceMs, emit } = this.deps;
     const next = this.start();
-    const end = await Promise.race([next.ready, next.ended, this.stopAsked]);
+    const restartAsked = new Promise<void>((resolve) => (this.announceRestart = resolve));
+    const end = await Promise.race([next.ready, next.ended, restartAsked, this.stopAsked]);
     if (this.isStopping) return;
+    const isOutdated = () => next.generation < this.generation;
+    if (isOutdated()) {
+      return void (await this.stopMember(next, next.readyAt === undefined ? 0 : graceMs));
+    }
     if (end !== undefined) {
       const error = describeEnd(next, end);
       emit({ kind: "restartFailed", error });
+      // A listener may have asked for the next restart.
+      if (isOutdated()) return;
       throw new Error(`The rolling restart has ended. ${error}`);
     }
     // Its slot is gone, or has got a new process meanwhile: the old one had crashed.
@@ -244,7 +271,7 @@ export class Supervisor {
     if (!isWanted) return void (await this.stopMember(next, graceMs));
     slot.cancelStart();
     slot.current = next;
-    if (this.members.has(old)) await this.stopMember(old, graceMs);
+    await this.stopMember(old, graceMs);
   }
 }
 

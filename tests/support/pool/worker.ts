@@ -28,7 +28,9 @@ export type Mode =
   /** It has cut its line to the pool. */
   | "cut"
   /** It says words that are no message of the pool's. */
-  | "babbles";
+  | "babbles"
+  /** One of its two workers is refused when it is ready, and the other has a job in hand. */
+  | "refused";
 
 class FakeWorker implements PooledWorker {
   private state: WorkerState = "starting";
@@ -51,6 +53,10 @@ class FakeWorker implements PooledWorker {
 
   async run(): Promise<void> {
     if (this.mode !== "offline") this.become("waiting");
+    if (this.mode === "refused") {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      throw new Error("The queue is forbidden.");
+    }
     await this.ended;
   }
 
@@ -66,6 +72,15 @@ class FakeWorker implements PooledWorker {
   }
 }
 
+/** Its job is done when it has stopped. */
+class BusyWorker extends FakeWorker {
+  override async stop(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => process.send!({ type: "jobDone" }, resolve));
+    await super.stop();
+  }
+}
+
 const link = poolLink()!;
 const number = link.nameOf(undefined).split(":").at(-1)!;
 const modes = JSON.parse(process.env["POOL_MODES"]!) as Record<string, Mode>;
@@ -75,7 +90,8 @@ if (mode === "broken") throw new Error("The module is broken.");
 const worker = new FakeWorker(mode);
 if (mode !== "empty") {
   link.register(worker);
-  void worker.run();
+  if (mode === "refused") link.register(new BusyWorker("works"));
+  else void worker.run();
 }
 
 /** When the pool has heard that it is ready. */
@@ -99,8 +115,9 @@ if (mode === "cut") {
   setInterval(() => {}, 1_000_000);
 }
 if (mode === "babbles") {
-  for (const word of [null, 7, "rain", {}, { type: "weather" }, { type: "acknowledged", id: 99 }])
-    process.send!(word);
+  const malformed = { type: "ready", load: { state: 7 } };
+  const words = [null, 7, "rain", {}, { type: "weather" }, { type: "acknowledged", id: 1 }];
+  for (const word of [...words, malformed]) process.send!(word);
 }
 
 function expectNothing(what: string): never {
