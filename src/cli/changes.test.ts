@@ -1,5 +1,5 @@
 /** Changes of source files, of real ones. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -17,15 +17,21 @@ beforeEach(() => {
     mkdirSync(path.join(folder, name), { recursive: true });
   seen.length = 0;
   expectChange();
-  end = watchSources(folder, (file) => {
-    seen.push(file);
-    tell();
-  });
+  end = watchSources(folder, hear, fail);
 });
 afterEach(() => {
   end();
   rmSync(folder, { recursive: true, force: true });
 });
+
+function hear(file: string): void {
+  seen.push(file);
+  tell();
+}
+
+function fail(_: string, error: Error): never {
+  throw error;
+}
 
 function expectChange(): void {
   changed = new Promise((resolve) => (tell = resolve));
@@ -52,4 +58,49 @@ test("a file in a folder that came later is told", async () => {
   write("new/worker.js");
   await changed;
   expect(seen).toEqual(["new", "new/worker.js"]);
+});
+
+test.each([
+  ["deleted", () => rmSync(path.join(folder, "src"), { recursive: true })],
+  ["moved away", () => renameSync(path.join(folder, "src"), path.join(folder, ".src"))],
+])("a folder that was %s and has come again is watched, and what is below it", async (_, take) => {
+  take();
+  await changed;
+  expectChange();
+  mkdirSync(path.join(folder, "src/deep"), { recursive: true });
+  await changed;
+  expectChange();
+  write("src/deep/worker.ts");
+  await changed;
+  expect(seen).toEqual(["src", "src", "src/deep/worker.ts"]);
+});
+
+test("a folder that is replaced at once is watched too", async () => {
+  rmSync(path.join(folder, "src"), { recursive: true });
+  mkdirSync(path.join(folder, "src"));
+  await changed;
+  expectChange();
+  write("src/worker.ts");
+  await changed;
+  expect(seen).toEqual(["src", "src/worker.ts"]);
+});
+
+test("a folder that cannot be watched is told once, and the rest is watched", async () => {
+  end();
+  const told: string[] = [];
+  const refusing = ((one: string, listener: () => void) => {
+    if (one === folder) return watch(one, listener);
+    throw new Error("ENOSPC: no space left on device, watch");
+  }) as typeof watch;
+  for (const name of ["a", "b"]) mkdirSync(path.join(folder, name));
+  end = watchSources(
+    folder,
+    hear,
+    (one, error) => told.push(`${path.relative(folder, one)}: ${error.message}`),
+    refusing,
+  );
+  write("worker.ts");
+  await changed;
+  expect(seen).toEqual(["worker.ts"]);
+  expect(told).toEqual(["a: ENOSPC: no space left on device, watch"]);
 });

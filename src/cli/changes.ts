@@ -2,7 +2,7 @@
  * Changes of an app's source files. Each folder is watched by itself, since one watch of the whole tree would take
  * `node_modules` along.
  */
-import { readdirSync, watch, type FSWatcher } from "node:fs";
+import { existsSync, readdirSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
 const SOURCE = /\.([mc]?[jt]sx?|json)$/;
@@ -16,32 +16,60 @@ const isLeftOut = (name: string) => name === "node_modules" || name.startsWith("
 /**
  * Calls back when source files under the folder have changed and none did for a moment.
  *
+ * @param onUnwatched Gets the first error of a folder that is there and cannot be watched, as where the system has no watch left.
  * @returns The function that ends the watch.
  */
-export function watchSources(folder: string, onChange: (file: string) => void): () => void {
+export function watchSources(
+  folder: string,
+  onChange: (file: string) => void,
+  onUnwatched: (folder: string, error: Error) => void,
+  watchFolder: typeof watch = watch,
+): () => void {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
+  let isTold = false;
+
+  const tryToWatch = (one: string): FSWatcher | undefined => {
+    try {
+      return watchFolder(one, (event, name) => {
+        if (name !== null) hear(path.join(one, name), event === "rename");
+      });
+    } catch (error) {
+      // It may be gone by now.
+      if (isTold || !existsSync(one)) return undefined;
+      isTold = true;
+      onUnwatched(one, error as Error);
+      return undefined;
+    }
+  };
 
   const add = (one: string): void => {
     if (watchers.has(one) || watchers.size >= FOLDERS_MAX) return;
-    const watcher = watch(one, (_, name) => name !== null && hear(path.join(one, name)));
-    const remove = () => {
-      watcher.close();
-      watchers.delete(one);
-    };
-    // The folder is gone.
-    watcher.on("error", remove);
+    const watcher = tryToWatch(one);
+    if (watcher === undefined) return;
+    watcher.on("error", () => forget(one));
     watchers.set(one, watcher);
     for (const entry of foldersIn(one)) add(entry);
   };
 
-  const hear = (file: string): void => {
-    if (isLeftOut(path.basename(file))) return;
-    if (!SOURCE.test(file)) {
-      // A new folder, perhaps, whose files are there already.
-      if (foldersIn(path.dirname(file)).includes(file)) add(file);
-      else return;
+  /** With all below. A watch stays with the folder that was here, and hears nothing of another one of the same name. */
+  const forget = (one: string): void => {
+    for (const [watched, watcher] of [...watchers]) {
+      if (watched !== one && !watched.startsWith(one + path.sep)) continue;
+      watcher.close();
+      watchers.delete(watched);
     }
+  };
+
+  const hear = (file: string, hasComeOrGone: boolean): void => {
+    if (isLeftOut(path.basename(file))) return;
+    const wasFolder = watchers.has(file);
+    const isFolder = foldersIn(path.dirname(file)).includes(file);
+    if (wasFolder && !hasComeOrGone) return;
+    if (wasFolder) forget(file);
+    // Its files may be there already.
+    if (isFolder) add(file);
+    if (!wasFolder && !isFolder && !SOURCE.test(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => onChange(path.relative(folder, file)), QUIET_MS);
   };

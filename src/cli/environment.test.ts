@@ -58,6 +58,14 @@ describe("without a terminal", () => {
     expect(await run({ token: TOKEN })).toMatchObject({ CONVEX_URL: URL_GIVEN });
   });
 
+  test("the environment comes before the file whatever the names, and an empty variable counts as none", async () => {
+    writeFileSync(file(), `CONVEX_URL=http://file:1\nCONVEYOR_TOKEN=${TOKEN}\n`);
+    const named = { CONVEX_URL: "", VITE_CONVEX_URL: "http://environment:2", CONVEYOR_TOKEN: "" };
+    expect(await run({ environment: named })).toEqual({
+      ...{ CONVEX_URL: "http://environment:2", CONVEYOR_TOKEN: TOKEN },
+    });
+  });
+
   test("all that is missing is named at once, with the ways to give it", async () => {
     await expect(run({})).rejects.toThrow(
       /CONVEX_URL, or give --url.*\n.*CONVEYOR_TOKEN.*operate:createToken.*\nIn a terminal/,
@@ -90,10 +98,12 @@ describe("at a terminal", () => {
   });
 
   test("what the file has stays as it is, also without a line end", async () => {
-    writeFileSync(file(), `CONVEX_URL=${URL_GIVEN}\n# a note`);
+    writeFileSync(file(), `CONVEX_URL=${URL_GIVEN}\n# a note`, { mode: 0o644 });
     await workEnvironment({ folder, environment: {}, ...terminal(TOKEN) });
     const text = `CONVEX_URL=${URL_GIVEN}\n# a note\nCONVEYOR_TOKEN=${TOKEN}\n`;
     expect(readFileSync(file(), "utf8")).toBe(text);
+    // It has a secret now.
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
   test("a wrong answer is told and asked again, and the third one ends it with nothing written", async () => {

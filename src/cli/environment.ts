@@ -2,7 +2,7 @@
  * The address and the token of `npx convex-conveyor work`: from flags, the environment or `.env.local`, or else from the person
  * at the terminal. An answer is appended to `.env.local`, and nothing else there changes.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
@@ -47,9 +47,13 @@ export interface Given {
 export async function workEnvironment(given: Given): Promise<Record<string, string>> {
   const file = path.join(given.folder, ENV_FILE);
   const written = readEnvFile(file);
-  const known = { ...written, ...defined(given.environment) };
-  const url = given.url ?? URL_NAMES.map((name) => known[name]).find(Boolean);
-  const token = given.token ?? (known["CONVEYOR_TOKEN"] || undefined);
+  // The environment comes first whatever the name. A variable of no characters counts as none.
+  const find = (...names: string[]) =>
+    [given.environment, written]
+      .flatMap((variables) => names.map((name) => variables[name]))
+      .find(Boolean);
+  const url = given.url ?? find(...URL_NAMES);
+  const token = given.token ?? find("CONVEYOR_TOKEN");
   const missing = [...(url ? [] : ["url" as const]), ...(token ? [] : ["token" as const])];
   const isTerminal = given.terminal.input.isTTY === true && given.terminal.output.isTTY === true;
   if (missing.length > 0 && !isTerminal) throw new Error(missingText(missing));
@@ -78,9 +82,21 @@ function readEnvFile(file: string): Record<string, string> {
 function writeEnvFile(file: string, lines: readonly string[], { output }: Terminal): void {
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const newLine = before === "" || before.endsWith("\n") ? "" : "\n";
-  // A new file is for its owner alone: it has a secret.
+  // The file is for its owner alone: it has a secret, or may get one.
+  const isPrivate = !existsSync(file) || isMadePrivate(file);
   appendFileSync(file, `${newLine}${lines.join("\n")}\n`, { mode: 0o600 });
-  output.write(`Written to ${ENV_FILE}. Keep that file out of your repository.\n`);
+  const warning = isPrivate ? "" : " Other users of this machine may be able to read it.";
+  output.write(`Written to ${ENV_FILE}.${warning} Keep that file out of your repository.\n`);
+}
+
+/** Another user's file stays as it is. */
+function isMadePrivate(file: string): boolean {
+  try {
+    chmodSync(file, 0o600);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function missingText(missing: readonly ("url" | "token")[]): string {
@@ -149,9 +165,3 @@ function checkToken(token: string): string {
       `The app makes one with: ${TOKEN_COMMAND}`,
   );
 }
-
-const defined = (environment: Given["environment"]) =>
-  Object.fromEntries(Object.entries(environment).filter(([, value]) => value)) as Record<
-    string,
-    string
-  >;

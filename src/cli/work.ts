@@ -31,7 +31,14 @@ export async function work(options: WorkOptions, say: (text: string) => void): P
   });
   const timer = setInterval(() => say(String(pool)), STATUS_MS);
   timer.unref();
-  const unwatch = watch ? watchSources(folder, (changed) => restart(changed, pool, say)) : () => {};
+  const unwatch = watch
+    ? watchSources(
+        folder,
+        (changed) => restart(changed, pool, say),
+        (one, error) =>
+          say(`Changes in ${one}, and perhaps in further folders, are not seen: ${error.message}`),
+      )
+    : () => {};
   try {
     await pool.run();
   } finally {

@@ -16,6 +16,7 @@ export const WORK_USAGE = `Runs a worker module in several processes, and replac
 
 FILE is a module that makes a \`Worker\`. Variables of .env.local are in its environment, with the real environment before
 them. In a terminal the command asks for an address or a token that is missing, and writes it to .env.local.
+All users of the machine can see the value of --token in its list of processes (ps); CONVEYOR_TOKEN and .env.local hide it.
 TypeScript runs by the app's tsx, or by Node's own type stripping (22.18 or later).
 
 SIGTERM and Ctrl-C stop all processes with their grace; a second one waits for no job.
