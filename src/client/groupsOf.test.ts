@@ -5,6 +5,7 @@ import {
   componentsGeneric,
   defineSchema,
   defineTable,
+  internalMutationGeneric,
   internalQueryGeneric,
   mutationGeneric,
 } from "convex/server";
@@ -52,6 +53,17 @@ const app = {
   enqueue: mutationGeneric({
     args: { group: v.string() },
     handler: (ctx, { group }) => renders.enqueue(ctx, group, { group }),
+  }),
+  enqueueLast: mutationGeneric({
+    args: {},
+    handler: (ctx) =>
+      renders.enqueue(ctx, "last", { group: "a", priority: 5, onComplete: functions["ended"] }),
+  }),
+  ended: internalMutationGeneric({
+    args: renders.onCompleteArgs,
+    handler: async ({ db }) => {
+      for (const row of await db.query("members").collect()) await db.delete("members", row._id);
+    },
   }),
   status: conveyor.api({ queues: [renders], authorize: "public" }).status,
   create: conveyor.tokenApi().create,
@@ -171,6 +183,21 @@ describe("a token with byQuery", () => {
     await one.join(kept);
     expect(payloads(await one.claim())).toEqual([kept]);
     expect(left).not.toBe(kept);
+  });
+
+  test("claims nothing of a group that the callback of an outcome in the same call has taken from it", async () => {
+    const one = await machine();
+    await one.join("a", "b");
+    await one.t.mutation(functions["enqueueLast"], {});
+    const [last] = await one.claim({ max: 1 });
+    expect(last).toMatchObject({ payload: "last" });
+    const claim = { queues: ["renders"], max: 9 };
+    const done = await one.complete([succeeded(last)], { claim });
+    expect(done.answers).toMatchObject([{ answer: "ok" }]);
+    expect(done.jobs).toEqual([]);
+    await one.join("b");
+    const next = await one.claim();
+    expect(payloads(next)).toEqual(["b"]);
   });
 
   test("of the groups that its worker names has the answered ones alone, also by name", async () => {

@@ -1,5 +1,6 @@
 /** The rules for a worker's options: each refusal names the rule and the value. Pure. */
 import {
+  AT_LEAST,
   checkBatch,
   checkInteger,
   checkLabel,
@@ -158,10 +159,23 @@ function checkPeriod(name: string, ms: number | undefined, min: number): void {
 
 function checkOffer({ labels = [], groups = [], maxCost }: Given): void {
   checkLength("The labels of a worker", labels, 0, OFFERED_LABELS_MAX);
-  for (const label of labels) checkLabel("A label of a worker", label);
+  for (const label of labels) {
+    checkLabel("A label of a worker", label);
+    if (label.includes(AT_LEAST)) throw noAmount(label);
+  }
   checkLength("The groups of a worker", groups, 0, CLAIM_GROUPS_MAX);
   for (const group of groups) checkLabel("A group of a worker", group);
   if (maxCost !== undefined) checkInteger("maxCost", maxCost, 1, COST_MAX);
+}
+
+/** A job asks for the least of a number; a worker says how much it has. */
+function noAmount(label: string): Error {
+  const [name] = label.split(AT_LEAST);
+  return conveyorError(
+    "invalidArgument",
+    `A label of a worker must say how much there is, as in "${name}=40", and not the least of it; got ${JSON.stringify(label)}.`,
+    { argument: "labels", got: label },
+  );
 }
 
 /** A share of nothing would be a worker that never claims, and a limit that nothing measures one that never stops. */

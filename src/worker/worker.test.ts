@@ -135,6 +135,7 @@ describe("options", () => {
     ["half a slot", { concurrency: 1.5 }],
     ["no budget", { maxCost: 0 }],
     ["a label without a name", { labels: [" "] }],
+    ["a label with the least of a number", { labels: ["vramGb>=24"] }],
     ["output that waits for hours", { output: { flushMs: 3_600_000 } }],
     ["a beat every millisecond", { presenceMs: 1 }],
     ["a grace of more than a day", { graceMs: 86_400_001 }],

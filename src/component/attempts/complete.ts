@@ -2,7 +2,7 @@
  * Complete: a worker's session reports outcomes, and in the same transaction claims the next jobs.
  *
  * Order: outcomes → callbacks → everything re-read → claim. A callback may enqueue, cancel or retry: a read from before
- * it is repeated after it.
+ * it is repeated after it. The query for a token's groups runs after it as well: a callback may end a membership.
  *
  * A callback that conflicts takes the outcome down with it: that the app's data changed is found out at the commit,
  * where no `try` of ours can be. A worker with a call that was refused for it asks with `deferCallbacks` for no
@@ -74,10 +74,8 @@ export async function complete(
   checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
   const asked = args.claim === undefined ? [] : checkRequest(args.claim);
   const token = await authorize(ctx.db, args.token, asked);
-  const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
-  const queues = request === undefined ? [] : namesOf(request);
   const { about } = args;
-  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues, about };
+  const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: asked, about };
   const session = await enterSession(ctx, caller, now);
   if (judgeCall(session, args.n) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
@@ -86,6 +84,8 @@ export async function complete(
   }
 
   const { answers, current, besideCallbacks } = await record(ctx, session, args, now);
+  // Of groups that a callback has taken from the token it claims no job.
+  const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
   const claimed =
     request === undefined
       ? undefined
@@ -101,7 +101,7 @@ export async function complete(
       cursor: claimed?.cursor,
       about,
       recorded: answers.filter(({ answer }) => answer === "ok").length,
-      ...(request === undefined ? {} : { queues, offer: offerOf(request) }),
+      ...(request === undefined ? {} : { queues: namesOf(request), offer: offerOf(request) }),
     },
     now,
   );

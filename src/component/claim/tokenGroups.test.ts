@@ -1,5 +1,5 @@
 /** A token for some groups: its workers see, claim, report and continue with jobs of these groups alone. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { TOKEN_GROUPS_MAX_BYTES } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { newWorld, refusal, succeeded, Worker, type World } from "../setup.test.js";
@@ -71,6 +71,22 @@ describe("a token for some groups", () => {
       finished: [succeeded(one!)],
     });
     expect(payloads(jobs)).toEqual(["b"]);
+  });
+
+  test("ends no overdue job of another group, though its worker names it", async () => {
+    const { world, worker } = await mixed();
+    const id = await world.enqueue("late", { group: "c", expiresAfterMs: 1_000 });
+    const own = await world.enqueue("own", { group: "a", expiresAfterMs: 1_000 });
+    // Past both times, and before the sweep that would end these jobs.
+    vi.setSystemTime(Date.now() + 1_000);
+    const { token, sessionKey, name } = worker;
+    const { jobs } = await world.t.mutation(api.lib.claim, {
+      ...{ token, sessionKey, name, n: 1, queues: [world.queue], max: 9 },
+      ...{ named: [id, own], lookIn: [] },
+    });
+    expect(jobs).toEqual([]);
+    expect(await world.status(id)).toMatchObject({ status: "pending" });
+    expect(await world.status(own)).toMatchObject({ status: "failed" });
   });
 
   test("gets another worker's lost jobs only as far as they are of these groups", async () => {

@@ -55,6 +55,11 @@ test.each<[string, Verdict, Case]>([
   ["that runs", "leave", { job: { status: "running" } }],
   ["that has expired", "fail", { job: { expiresAt: NOW } }],
   ["that has labels and has expired", "fail", { job: { expiresAt: NOW, labels: ["gpu"] } }],
+  [
+    "of another group that has expired",
+    "leave",
+    { job: { expiresAt: NOW, group: "a" }, offer: { groups: ["b"] } },
+  ],
   ["that was begun before it expired", "take", { job: { expiresAt: NOW, attempt: 1 } }],
   ["that outlasts the process", "tooLong", { taker: { endsAt: NOW + 59_999 } }],
   ["that ends with the process", "take", { taker: { endsAt: NOW + 60_000 } }],

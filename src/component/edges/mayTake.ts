@@ -6,7 +6,7 @@
 import type { Doc } from "../_generated/dataModel.js";
 import { isOutOfTime } from "./deadlines.js";
 import type { Rules } from "../rows/jobRules.js";
-import { allows, costOf, type Offer } from "../rows/conditions.js";
+import { allows, costOf, isOfGroups, type Offer } from "../rows/conditions.js";
 import { timeoutOf } from "../rows/processTime.js";
 import type { Queue } from "../rows/queues.js";
 
@@ -39,6 +39,8 @@ export function mayTake(
   { handler, timeoutMs }: Rules,
 ): Verdict {
   if (queue === undefined || queue.isPaused || !isClaimable(job)) return "leave";
+  // A claim ends no job of a group that is not its own, though it may name it.
+  if (!isOfGroups(job, offer)) return "leave";
   if (isOutOfTime(job, now)) return "fail";
   if (!allows(offer, job) || cost + costOf(job) > (offer.maxCost ?? Infinity)) return "leave";
   if (!isLane) return "take";

@@ -80,6 +80,34 @@ test.each([
   },
 );
 
+test.each([
+  ["places", SHARDS_DEFAULT, 8, 4],
+  ["labels", 1, ROUTES_MAX / 2, 1],
+])(
+  "with as many %s as the workers' half has, the app leaves that half: a worker's job that comes back finds its own",
+  async (_, shards, apps, priorities) => {
+    const world = await newWorld({ shards });
+    for (let n = 0; n < apps; n += 1)
+      for (let priority = 0; priority < priorities; priority += 1)
+        await world.enqueue("app", { labels: [`a${n}`], priority });
+    const worker = world.worker("w");
+    const origin = await take(worker, await world.enqueue("origin"));
+    const jobs = [{ payload: "mine", options: { ...labels(0), priority: 5 } }];
+    const continued = [{ queue: world.queue, jobs }];
+    await worker.complete([{ ...succeeded(origin), continued }]);
+    const [job] = await worker.claim(1, labels(0));
+    expect(job).toMatchObject({ payload: "mine" });
+    // Its place is forgotten while it runs.
+    await world.t.run(async (ctx) => {
+      for (const row of await ctx.db.query("routes").collect())
+        if (row.labels.includes("l0")) await ctx.db.delete("routes", row._id);
+    });
+    await worker.complete([released(job!)]);
+    await world.advance(2_000);
+    expect(await worker.claim(1, labels(0))).toMatchObject([{ id: job!.id }]);
+  },
+);
+
 test("a delayed job of a new label is claimable at its time although all routes are taken", async () => {
   const world = await newWorld();
   for (const { id } of await fill(world)) await world.cancel(id);
@@ -193,8 +221,7 @@ describe("places", () => {
     expect(await placesOf(world)).toBeLessThanOrEqual(PLACES_MAX / 2);
     for (let n = 0; n < 20; n += 1) await world.enqueue("app", { labels: [`app${n}`] });
     const late = held.flatMap(([, jobs]) => jobs.map(({ id }) => id));
-    const isLost = async (id: string) =>
-      (await world.status(id))?.status === "failed";
+    const isLost = async (id: string) => (await world.status(id))?.status === "failed";
     for (const id of late) expect(await isLost(id)).toBe(false);
   });
 

@@ -110,7 +110,7 @@ async function findOrInsert(
   let row = await find();
   if (row?.priorities.includes(priority) === true) return row.number;
   // It may have been forgotten to make room.
-  if (!isLetOver(job, came) && (await makeRoom(ctx, queue, job))) row = await find();
+  if (!isLetOver(job, came) && (await makeRoom(ctx, queue, job, row))) row = await find();
   if (row === null) {
     const number = key === PLAIN_KEY ? PLAIN.number : await freeNumber(ctx, queue, job, came);
     const needs = { labels, costClass: costClassOf(cost) };
@@ -134,19 +134,27 @@ function isLetOver({ ofWorker }: Needs, came: "new" | "back"): boolean {
 
 /**
  * For one more priority of a route: where the queue has as many places as it may, unused ones are forgotten. Returns
- * whether it has searched for any.
+ * whether it has searched for any. A worker's job that needs a place of the workers' half is refused for the places of
+ * that half alone, or for all: what the app has beyond it leaves that half to workers.
  */
 async function makeRoom(
   ctx: MutationCtx,
   queue: QueueWithRoutes,
   { ofWorker }: Needs,
+  row: Doc<"routes"> | null,
 ): Promise<boolean> {
   const { name, shardsEver } = queue;
-  const max = ofWorker === true ? PLACES_MAX / 2 : PLACES_MAX;
-  const isFull = async () => 2 * shardsEver * (1 + bandsIn(await allRows(ctx, queue))) > max;
-  if (!(await isFull())) return false;
+  const placesIn = (rows: readonly Doc<"routes">[]) => 2 * shardsEver * (1 + bandsIn(rows));
+  const isApps = row !== null && row.number >= ROUTES_OF_WORKERS;
+  const limitOf = (rows: readonly Doc<"routes">[]): number | null => {
+    const counted = isApps ? rows : rows.filter(({ number }) => number < ROUTES_OF_WORKERS);
+    if (ofWorker === true && placesIn(counted) > PLACES_MAX / 2) return PLACES_MAX / 2;
+    return placesIn(rows) > PLACES_MAX ? PLACES_MAX : null;
+  };
+  if (limitOf(await allRows(ctx, queue)) === null) return false;
   await dropUnused(ctx, queue, { queue: name });
-  if (await isFull()) throw tooManyPlaces(name, shardsEver, max);
+  const max = limitOf(await allRows(ctx, queue));
+  if (max !== null) throw tooManyPlaces(name, shardsEver, max);
   return true;
 }
 
@@ -351,7 +359,7 @@ async function isAnyIn(
 /**
  * Two new routes at once read the same rows, so one of them retries and finds another number. Where all are taken,
  * unused routes are forgotten, except routes that this transaction has read or inserted. A worker's token never takes
- * the numbers of the upper half.
+ * the numbers of the upper half, which the app takes first: it leaves the lower half to workers as long as it can.
  */
 async function freeNumber(
   ctx: MutationCtx,
@@ -365,9 +373,10 @@ async function freeNumber(
   const taken = new Set(rows.map((row) => row.number));
   const max = ofWorker ? ROUTES_OF_WORKERS : ROUTES_MAX;
   const mayHave = (number: number) => number < max || isLetOver(job, came);
-  for (let number = PLAIN.number + 1; number < ROUTES_BACK_MAX; number += 1) {
-    if (mayHave(number) && !taken.has(number)) return number;
-  }
+  const numbers = Array.from({ length: ROUTES_BACK_MAX - 1 }, (_, i) => PLAIN.number + 1 + i);
+  const free = numbers.filter((number) => mayHave(number) && !taken.has(number));
+  const first = free.find((n) => !ofWorker && n >= ROUTES_OF_WORKERS && n < ROUTES_MAX) ?? free[0];
+  if (first !== undefined) return first;
   const ours = new Set(routesSeen.values());
   const others = rows.filter(
     ({ key, number }) => key !== PLAIN_KEY && mayHave(number) && !ours.has(number),
