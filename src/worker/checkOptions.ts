@@ -173,7 +173,7 @@ function noAmount(label: string): Error {
   const [name] = label.split(AT_LEAST);
   return conveyorError(
     "invalidArgument",
-    `A label of a worker must say how much there is, as in "${name}=40", and not the least of it; got ${JSON.stringify(label)}.`,
+    `A label of a worker with a number must be an amount, as in "${name}=40", and not the least of it; got ${JSON.stringify(label)}.`,
     { argument: "labels", got: label },
   );
 }

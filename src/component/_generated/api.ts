@@ -54,6 +54,7 @@ import type * as edges_deadlines from "../edges/deadlines.js";
 import type * as edges_dispatcher from "../edges/dispatcher.js";
 import type * as edges_ending from "../edges/ending.js";
 import type * as edges_mayTake from "../edges/mayTake.js";
+import type * as edges_pendingPlace from "../edges/pendingPlace.js";
 import type * as edges_startDeadlines from "../edges/startDeadlines.js";
 import type * as edges_transitions from "../edges/transitions.js";
 import type * as edges_wakes from "../edges/wakes.js";
@@ -200,6 +201,7 @@ const fullApi: ApiFromModules<{
   "edges/dispatcher": typeof edges_dispatcher;
   "edges/ending": typeof edges_ending;
   "edges/mayTake": typeof edges_mayTake;
+  "edges/pendingPlace": typeof edges_pendingPlace;
   "edges/startDeadlines": typeof edges_startDeadlines;
   "edges/transitions": typeof edges_transitions;
   "edges/wakes": typeof edges_wakes;
