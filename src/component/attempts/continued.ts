@@ -17,7 +17,6 @@ import {
   TOKEN_JOB_BYTES,
   vFinished,
   vOutcome,
-  type NewJob,
   type Outcome,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
@@ -105,12 +104,6 @@ async function permitted(
   }));
 }
 
-/** The jobs that follow are of one trace with this one, unless they name another. */
-function withTrace({ traceparent }: Doc<"jobs">, jobs: NewJob[]): NewJob[] {
-  if (traceparent === undefined) return jobs;
-  return jobs.map((one) => ({ ...one, options: { traceparent, ...one.options } }));
-}
-
 /** Returns the callbacks: they are run at the end of the step that this is a part of. */
 export const recordFollowing = internalMutation({
   args: {
@@ -128,8 +121,14 @@ export const recordFollowing = internalMutation({
       const stands = effective(job, outcome) === outcome;
       // Recorded first: the key of a job that ends with it may be taken by a job to follow.
       await recordOutcome(ctx, await getQueue(ctx.db, job.queue), job, outcome);
-      for (const { queue, jobs } of stands ? continued : [])
-        await enqueueJobs(ctx, queue, withTrace(job, jobs), ofWorker);
+      // Of one trace with this one, unless they name another.
+      const { traceparent } = job;
+      const inherited = traceparent === undefined ? undefined : { traceparent };
+      for (const { queue, jobs } of stands ? continued : []) {
+        const traced =
+          inherited && jobs.map((one) => ({ ...one, options: { ...inherited, ...one.options } }));
+        await enqueueJobs(ctx, queue, traced ?? jobs, ofWorker);
+      }
       return ctx.effects.callbacks.splice(0);
     }),
 });
