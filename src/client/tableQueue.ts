@@ -194,7 +194,7 @@ export class TableQueue<
 
   /** Each batch has its turn as key: however often rows are announced, one loop is under way. */
   private async begin(ctx: RunsMutations, turn: number): Promise<void> {
-    await super.enqueue(ctx, ...([{}, { key: `${turn}` }] as never));
+    await super.enqueueUnique(ctx, {} as never, { key: `${turn}` } as never);
   }
 
   /**

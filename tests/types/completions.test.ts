@@ -72,7 +72,7 @@ const sorted = (names: string) => [...new Set(names.split(" "))].sort();
 
 const FACTS =
   "attempt cost enqueuedAt failures group id idempotencyKey labels name payload priority queue resets";
-const QUERY = `${FACTS} rounds snooze tags timeoutMs`;
+const QUERY = `${FACTS} claimableAt rounds snooze tags timeoutMs traceparent`;
 const MUTATION = `${QUERY} continueWith log`;
 const ACTION = `${MUTATION} isCanceled progress signal write`;
 const NAMED = "action inline mutation onComplete query";
@@ -98,14 +98,15 @@ test("a callback has the fields of its job, and nothing else", () => {
 
 test("a queue's definition offers its options, and nothing else", () => {
   const own =
-    "circular fallbackAfterMs graceMs handlerMissingAfterMs listBy logLevel maxParallelism " +
+    "batch circular fallbackAfterMs graceMs handlerMissingAfterMs listBy logLevel maxParallelism " +
     "onCompleteExclude payload perJob progress restMs result retention shards";
   expect(offered("queue")).toEqual(sorted(`${NAMED} ${SHARED} ${own}`));
   expect(offered("retry")).toEqual(sorted("base initialBackoffMs jitter maxAttempts maxBackoffMs"));
 });
 
 test("an enqueue offers its options, and nothing else", () => {
-  const own = "cost group handler key labels name onCompleteExclude priority runAfter runAt tags";
+  const own =
+    "cost group handler key labels name onCompleteExclude priority runAfter runAt tags traceparent";
   expect(offered("enqueue")).toEqual(sorted(`${SHARED} ${own}`));
 });
 
