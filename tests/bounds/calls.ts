@@ -5,6 +5,7 @@
 import {
   COST_MAX,
   LEASES_MAX,
+  OFFERED_ROWS_MAX,
   QUEUES_MAX,
   STATUS_BATCH_MAX,
   WORK_STATUS_MAX,
@@ -46,6 +47,13 @@ const CONDITIONS: Conditions = {
 };
 const UNMET: Conditions = { ...CONDITIONS, groups: ["nobody"], maxCost: COST_MAX };
 const PUSH = many(QUEUES_MAX, (n) => declarationOf(n));
+/** As many rows of the app's own tables as a claim may offer, of as many queues. */
+const offered = () =>
+  many(QUEUES_MAX, (n) => ({
+    queue: queueName(PUSH_QUEUES + n),
+    ids: many(OFFERED_ROWS_MAX, (row) => `row${n}-${row}`),
+    all: true,
+  }));
 const PULL = many(QUEUES_MAX, (n) => declarationOf(PUSH_QUEUES + n));
 
 export function callsOf(full: FullWorld): Record<string, Worst[]> {
@@ -179,6 +187,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       claims(PULL, UNMET),
       claims(PULL, CONDITIONS, { woken: true, waited: true }),
       claims(PULL, CONDITIONS, { named: many(LEASES_MAX, () => pending), lookIn: [] }),
+      claims(PULL, CONDITIONS, { lookIn: [], rows: offered() }),
     ],
     "lib:complete": [
       mutation("lib:complete", {
@@ -200,6 +209,13 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     ],
     "lib:completeLater": [mutation("lib:completeLater", { ...held, finished: failed[0] })],
     "lib:cancellations": [query("lib:cancellations", held)],
+    "lib:isQuiet": [query("lib:isQuiet", caller)],
+    "tables:wanted": [query("tables:wanted", { token, queue: queueName(0) })],
+    "tables:announce": [mutation("tables:announce", { queue: queueName(0) })],
+    "tables:loop": [query("tables:loop", { queue: queueName(0) })],
+    "tables:advance": [
+      mutation("tables:advance", { queue: queueName(0), turn: 1, cursor: text(1_000) }),
+    ],
     "lib:takeBack": [mutation("lib:takeBack", { ...held, finished: failed })],
     "lib:heartbeat": [
       mutation("lib:heartbeat", { ...held, leases: full.leases }),

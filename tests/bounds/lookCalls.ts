@@ -70,11 +70,19 @@ export function observeCalls({ long, pending, world }: FullWorld) {
 
 const STATUSES = ["scheduled", "pending", "running", "succeeded", "failed", "canceled", "timedOut"];
 
-export function operateCalls({ long, pending, tokenId }: FullWorld) {
+export function operateCalls({ world, long, pending, tokenId }: FullWorld) {
   const named = { queue: queueName(0) };
   const change = (action: string, filter: object = {}) =>
     mutation(`operate:${action}Many`, { ...named, filter, limit: BULK_CHANGED });
+  const worker = { id: world.line.rows("sessions").find(({ lane }) => lane === undefined)!._id };
   return {
+    "operate:quietWorker": [mutation("operate:quietWorker", worker)],
+    "operate:resumeWorker": [
+      async (line: Line) => {
+        await line.do(mutation("operate:quietWorker", worker));
+        return mutation("operate:resumeWorker", worker);
+      },
+    ],
     "operate:pauseQueue": [mutation("operate:pauseQueue", named)],
     "operate:drainQueue": [mutation("operate:drainQueue", named)],
     "operate:resumeQueue": [mutation("operate:resumeQueue", named)],

@@ -43,14 +43,20 @@ export async function takeRows(
   offered: readonly OfferedRows[],
 ): Promise<string[]> {
   const busy: string[] = [];
+  // Of all queues together: each row that is passed over costs a look-up too.
+  let budget = OFFERED_ROWS_MAX;
   for (const { queue, ids, all = false } of offered) {
     checkLength("The rows that a claim offers", ids, 0, OFFERED_ROWS_MAX);
     for (const id of ids) checkLabel("The id of a row", id, ID_MAX_LENGTH);
     const known = batch.queues.get(queue);
     if (known === undefined || known.isDraining) continue;
     const left = [...new Set(ids)];
-    for (let room = roomOf(batch); left.length > 0 && room > 0; room = roomOf(batch))
-      busy.push(...(await takeSome(ctx, batch, known, left.splice(0, room))));
+    for (;;) {
+      const rows = left.splice(0, Math.min(roomOf(batch), budget));
+      if (rows.length === 0) break;
+      budget -= rows.length;
+      busy.push(...(await takeSome(ctx, batch, known, rows)));
+    }
     if (all && left.length === 0) await setMore(ctx.db, queue, false);
   }
   return busy;
