@@ -10,10 +10,14 @@
 import type { GenericMutationCtx, GenericQueryCtx } from "convex/server";
 import {
   LEASES_MAX,
+  OFFERED_MAX_BYTES,
+  OFFERED_ROWS_MAX,
+  rotate,
   type ClaimedJob,
   type Finished,
   type Lease,
   type OfferedRows,
+  type TokenScope,
   type Waiting,
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
@@ -43,21 +47,38 @@ export class RowClaims {
   constructor(
     private readonly component: ComponentApi,
     queues: readonly AnyQueue[],
+    private readonly know: (ctx: Ctx, token: string) => Promise<TokenScope>,
   ) {
     const tables = queues.filter((queue) => queue instanceof TableQueue && !queue.isLoop);
     this.tables = new Map(tables.map((queue) => [queue.name as string, queue as AnyTable]));
   }
 
-  /** The argument `rows` of the component's claim, if it is to have one. */
-  async offer(ctx: Ctx, wanted: Wanted | undefined): Promise<{ rows?: OfferedRows[] }> {
+  /**
+   * The argument `rows` of the component's claim, if it is to have one. Before the token is known no row is read, and then of
+   * the token's queues alone. Tables begin in turns: the first ones may have as many rows as a claim looks up.
+   */
+  async offer(
+    ctx: Ctx,
+    token: string,
+    wanted: Wanted | undefined,
+  ): Promise<{ rows?: OfferedRows[] }> {
     if (wanted === undefined || this.tables.size === 0 || wanted.groups !== undefined) return {};
     const { queues, lookIn = queues, max } = wanted;
+    const named = [...new Set(queues)].filter(
+      (name) => this.tables.has(name) && lookIn.includes(name),
+    );
+    const room = Math.min(Math.max(0, max), LEASES_MAX);
+    if (named.length === 0 || room === 0) return {};
+    const scope = await this.know(ctx, token);
+    if (scope.groups !== null) return {};
+    const own = named.filter((name) => scope.queues?.includes(name) !== false);
     const rows: OfferedRows[] = [];
-    for (const name of queues) {
-      const table = this.tables.get(name);
-      if (table === undefined || !lookIn.includes(name)) continue;
-      const room = Math.min(Math.max(0, max), LEASES_MAX);
-      if (room > 0) rows.push({ queue: name, ...(await rowsOf(ctx, table, room)) });
+    let left = { rows: OFFERED_ROWS_MAX, bytes: OFFERED_MAX_BYTES };
+    for (const name of rotate(own, Math.random())) {
+      if (left.rows <= 0 || left.bytes <= 0) break;
+      const { bytes, ...found } = await rowsOf(ctx, this.tables.get(name)!, room);
+      rows.push({ queue: name, ...found });
+      left = { rows: left.rows - found.ids.length, bytes: left.bytes - bytes };
     }
     return rows.length === 0 ? {} : { rows };
   }
@@ -105,8 +126,9 @@ export class RowClaims {
   }
 
   /** Asks for the end of jobs whose rows are gone or ask for it, before a beat: its answer then says so. */
-  async cancelGone(ctx: Ctx, leases: readonly Lease[]): Promise<void> {
+  async cancelGone(ctx: Ctx, token: string, leases: readonly Lease[]): Promise<void> {
     if (this.tables.size === 0 || leases.length === 0) return;
+    await this.know(ctx, token);
     const ids = leases.slice(0, LEASES_MAX).map(({ id }) => id);
     const jobs = await callComponent(() =>
       ctx.runQuery(this.component.lib.statusBatch, { ids }, SNAPSHOT),
@@ -168,7 +190,7 @@ async function rowsOf(
   ctx: Ctx,
   table: AnyTable,
   room: number,
-): Promise<Pick<OfferedRows, "ids" | "all">> {
+): Promise<Pick<OfferedRows, "ids" | "all"> & { bytes: number }> {
   const { functions, scatter, announced } = table.table;
   const { claimable } = functions();
   const max = room + scatter;
@@ -182,7 +204,7 @@ async function rowsOf(
     if (table.rows.isPending((await ctx.db.get(id as never)) as never)) found.push(id);
   }
   const all = announced && seen.all && found.length === ids.length;
-  return { ids: found, ...(all ? { all } : {}) };
+  return { ids: found, bytes: seen.bytes, ...(all ? { all } : {}) };
 }
 
 function shuffled(ids: readonly string[]): string[] {

@@ -4,7 +4,12 @@
  */
 import type { GenericMutationCtx, GenericQueryCtx } from "convex/server";
 import { getConvexSize, v, type GenericId, type Infer, type Value } from "convex/values";
-import { CLAIM_MAX_BYTES, errorText, OFFERED_ROWS_MAX } from "../shared/index.js";
+import {
+  CLAIM_MAX_BYTES,
+  errorText,
+  OFFERED_MAX_BYTES,
+  OFFERED_ROWS_MAX,
+} from "../shared/index.js";
 import type { TableQueueOptions } from "./tableTypes.js";
 
 /** A claimed row, as `take` is asked for it. */
@@ -23,9 +28,10 @@ export type RowTaken =
   | { kind: "failed"; error: string }
   | { kind: "tooMuch" };
 
-/** The first rows that wait; `all` that there are. */
+/** The first rows that wait, with their bytes; `all` that there are. */
 export interface FoundRows {
   ids: string[];
+  bytes: number;
   all: boolean;
 }
 
@@ -62,15 +68,17 @@ export class RowTable {
   }
 
   async findRows(ctx: GenericQueryCtx<any>, max: number): Promise<FoundRows> {
-    const { rows, all } = await this.readRows(ctx, Math.min(max, OFFERED_ROWS_MAX));
-    return { ids: rows.map(({ _id }) => _id as string), all };
+    const most = Math.min(max, OFFERED_ROWS_MAX);
+    const { rows, ...found } = await this.readRows(ctx, most, OFFERED_MAX_BYTES);
+    return { ids: rows.map(({ _id }) => _id as string), ...found };
   }
 
-  /** Reads: the first rows that wait, as many as are asked for and one claim can carry. */
+  /** Reads: the first rows that wait, as many as are asked for, up to the one that has these bytes together. */
   async readRows(
     ctx: Pick<GenericQueryCtx<any>, "db">,
     max: number,
-  ): Promise<{ rows: Row[]; all: boolean }> {
+    maxBytes: number,
+  ): Promise<{ rows: Row[]; bytes: number; all: boolean }> {
     const { index, order = "asc", columns, states } = this.options;
     const range = (this.options.range ??
       ((q: any) => q.eq(columns.state, states.pending) as unknown)) as never;
@@ -84,9 +92,9 @@ export class RowTable {
     for await (const row of rows) {
       found.push(row as Row);
       bytes += getConvexSize(row as Value);
-      if (found.length >= max || bytes > CLAIM_MAX_BYTES) return { rows: found, all: false };
+      if (found.length >= max || bytes > maxBytes) return { rows: found, bytes, all: false };
     }
-    return { rows: found, all: true };
+    return { rows: found, bytes, all: true };
   }
 
   /** Reads: these rows, and what `join` reads. Writes: the rows that do not say so yet. */

@@ -26,6 +26,7 @@ import {
 } from "convex/server";
 import { v, type GenericId, type VAny, type Value } from "convex/values";
 import {
+  CLAIM_MAX_BYTES,
   conveyorError,
   OFFERED_ROWS_MAX,
   checkInteger,
@@ -175,7 +176,7 @@ export class TableQueue<
     handler: (ctx: GenericMutationCtx<any>, batch: { rows: Row[]; cursor: unknown }) => unknown,
   ): Promise<void> {
     const { turn, cursor = null } = await this.loop(ctx);
-    const { rows, all } = await this.rows.readRows(ctx, this.size);
+    const { rows, all } = await this.rows.readRows(ctx, this.size, CLAIM_MAX_BYTES);
     if (rows.length === 0) return;
     const next = (await handler(ctx, { rows, cursor: cursor as unknown })) as Value | undefined;
     for (const { _id } of rows) await this.rows.finish(ctx, _id as string);

@@ -57,12 +57,12 @@ export function workerFunctions<
   const { authorize } = options;
   const served = servedQueues("The queues of workerApi", options.queues);
   const continues = servedQueues("The continueWith of workerApi", options.continueWith ?? []);
-  const tables = new RowClaims(component, options.queues);
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
   const scoping = groupsOfOption(options.groupsOf);
   const know = async (ctx: RunsQueries, token: string): Promise<TokenScope> =>
     await callComponent(() => ctx.runQuery(component.lib.checkToken, { token }));
+  const tables = new RowClaims(component, options.queues, know);
   /** The token is known before the app is asked, and the app receives its scope. */
   const ask = async (
     ctx: AuthorizeCtx<any> & RunsQueries,
@@ -94,7 +94,7 @@ export function workerFunctions<
         const call = { kind: "claim" as const, sessionKey, name };
         await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
         const scope = await scoping();
-        const rows = await tables.offer(ctx, args);
+        const rows = await tables.offer(ctx, args.token, args);
         const claimed = await callComponent(() =>
           ctx.runMutation(component.lib.claim, {
             ...args,
@@ -144,7 +144,7 @@ export function workerFunctions<
           await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
           return { answers: [], jobs: [] } as never;
         }
-        const rows = await tables.offer(ctx, claim);
+        const rows = await tables.offer(ctx, args.token, claim);
         const next =
           claim === undefined
             ? {}
@@ -174,7 +174,7 @@ export function workerFunctions<
         const { sessionKey, leases } = args;
         const scope = tend === undefined ? args.token : await know(ctx, args.token);
         await ask(ctx, scope, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
-        if (tend === undefined) await tables.cancelGone(ctx, leases);
+        if (tend === undefined) await tables.cancelGone(ctx, args.token, leases);
         if (tend === undefined)
           return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
         await findAll(ctx, { token: args.token, queues: tend });

@@ -95,8 +95,13 @@ export const BATCH_WAIT_MS = 1_000;
 export const BATCH_TRIES_MAX = 10;
 /** Jobs in one claim, outcomes in one `complete`, and leases that one session has at a time. */
 export const LEASES_MAX = 64;
-/** Rows of the app's own table that a claim offers for one queue: what it may take, and as many that are passed over. */
+/** Rows of the app's own tables that a claim offers: what it may take, and as many that are passed over. */
 export const OFFERED_ROWS_MAX = 2 * LEASES_MAX;
+/**
+ * Bytes of these rows, of all tables together, beyond which none is read: a row is read up to four times, by the index, once
+ * more where these are all, by its id, and as it is marked. With a row of 1 MiB beyond the bound that is half of a transaction.
+ */
+export const OFFERED_MAX_BYTES = 2 ** 19;
 /** Log entries, and parts of output, in one `report`: several of each for every job that one worker may hold. */
 export const REPORT_MAX_ITEMS = 256;
 /** All values and texts of one `report`, and the bytes that one page of logs or output reads: a quarter of a transaction. */
