@@ -6,7 +6,7 @@
  */
 import type { Value } from "convex/values";
 import type { Answer, ClaimedJob, JobFacts, LaneJob, Lease, Outcome } from "../shared/index.js";
-import { LANE_ASK_MS, SIGNAL_ASK_MS, traceAttempt, type Tracer } from "../shared/index.js";
+import { LANE_ASK_MS, SIGNAL_ASK_MS, type Tracer } from "../shared/index.js";
 import { Attempts, type Attempt } from "../worker/attempts.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { printEvent } from "../worker/consoleEvents.js";
@@ -15,6 +15,7 @@ import { OUTPUT_DEFAULT } from "../worker/limits.js";
 import { outcomeOfAbandoned, outcomeOfStopped } from "../worker/outcome.js";
 import { Reports } from "../worker/reports.js";
 import { runHandler, type HandlerEnd } from "../worker/runner.js";
+import { inSpanOf } from "../worker/spans.js";
 import type { Report, Transport } from "../worker/transport.js";
 import type { Job, JobActions } from "../worker/types.js";
 
@@ -72,11 +73,7 @@ export class Handling {
 
   /** Begins the attempt's span, and runs its handler inside it. */
   traced<T>(attempt: Attempt, run: () => T): T {
-    if (this.tracer === undefined) return run();
-    return traceAttempt(this.tracer, attempt.job, undefined, (traced) => {
-      attempt.traced = traced;
-      return run();
-    });
+    return inSpanOf(attempt, { tracer: this.tracer }, run);
   }
 
   /** The job of an attempt, for a handler in this process. */

@@ -4,8 +4,7 @@
  *
  * No fault of a tracer harms a job: each of its calls is guarded, and the first that throws is told to the console.
  */
-import { conveyorError } from "./errors.js";
-import { errorText } from "./errors.js";
+import { conveyorError, errorText } from "./errors.js";
 
 /** The ids of a span. */
 export interface SpanContext {

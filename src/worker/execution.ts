@@ -2,7 +2,7 @@
  * The handlers of claimed attempts: it begins them, and passes each outcome on once the rest of its attempt's reports is
  * recorded. One job never has two handlers here (`beside.ts`). It makes no calls.
  */
-import { traceAttempt, type Outcome, type Tracer } from "../shared/index.js";
+import type { Outcome, Tracer } from "../shared/index.js";
 import { describe, type Attempt, type Attempts } from "./attempts.js";
 import { Batch } from "./batch.js";
 import { isBatched, type AnyHandler } from "./batching.js";
@@ -16,6 +16,7 @@ import type { Outbox } from "./outbox.js";
 import { outcomeOfStopped, saidOf } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
+import { inSpanOf } from "./spans.js";
 import type { BatchHandler, Handler, Job } from "./types.js";
 
 export interface ExecutionDeps {
@@ -121,14 +122,10 @@ export class Execution {
     });
   }
 
-  /** Begins the attempt's span, and runs its handler inside it; of a batch the handler runs in no span. */
+  /** Of a batch the handler runs in no span. */
   private traced<T>(attempt: Attempt, run: () => T): T {
-    const { tracer, name } = this.deps;
-    if (tracer === undefined) return run();
-    return traceAttempt(tracer, attempt.job, name, (traced) => {
-      attempt.traced = traced;
-      return run();
-    });
+    const { tracer, name: worker } = this.deps;
+    return inSpanOf(attempt, { tracer, worker }, run);
   }
 
   private run(handler: Handler, job: Job, attempt: Attempt): Promise<HandlerEnd> {

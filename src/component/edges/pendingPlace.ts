@@ -14,13 +14,8 @@ import { needsWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
 
-/** That the job becomes claimable is the app's wish, also of a worker's job: it gets a place as the app's own do. */
-export function byApp(job: Job): Job {
-  return { ...job, ofWorker: false };
-}
-
 /** How a job becomes claimable: for the first time, again, or for its next round. */
-export type Came = "new" | "back" | "round";
+type Came = "new" | "back" | "round";
 
 /** The place of a job that becomes claimable again. Adds the wake that it needs. */
 export async function pendingPlace(

@@ -25,7 +25,7 @@ import { wakesOf, type Queue } from "../rows/queues.js";
 import { mayComeBack } from "../rows/routes.js";
 import { isResultOwed } from "./callbacks.js";
 import { callbacksOf, endJob } from "./ending.js";
-import { byApp, pendingPlace, placeFor } from "./pendingPlace.js";
+import { pendingPlace, placeFor } from "./pendingPlace.js";
 import { needsWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
@@ -324,6 +324,11 @@ function failedOnce(job: Job, error: string): Changes {
 /** The fields that every return to `pending` writes: the band of returned jobs, before new ones. */
 async function backInLine(ctx: EdgeCtx, queue: Queue, job: Job): Promise<Changes> {
   return { ...unheld, ...(await pendingPlace(ctx, queue, job, "back")) };
+}
+
+/** That the job becomes claimable is the app's wish, also of a worker's job: it gets a place as the app's own do. */
+function byApp(job: Job): Job {
+  return { ...job, ofWorker: false };
 }
 
 /** An edge into `scheduled`: the alarm of its segment must come for the job. */

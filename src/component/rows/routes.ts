@@ -72,7 +72,9 @@ export async function mayComeBack(
   const needsRoute = job.paused !== true && !isPlain(key, priority);
   if (job.ofWorker !== true || !needsRoute || queue.routesSeen.has(seen)) return true;
   const row = await findRoute(db, queue.name, key);
-  return row?.priorities.includes(priority) === true;
+  if (row?.priorities.includes(priority) !== true) return false;
+  queue.routesSeen.set(seen, row.number);
+  return true;
 }
 
 function placeKeyOf(job: Needs): { key: string; priority: number; seen: string } {

@@ -98,7 +98,6 @@ export async function insertSession(
     n: 0,
     acknowledged: true,
     reply: { answers: [] },
-    since: now,
   });
   return (await db.get("sessions", id))!;
 }
@@ -208,7 +207,7 @@ type About = Pick<WorkerFacts, "slots" | "mode">;
 function spoken(session: Session, state: Session["state"], about: About | undefined, now: number) {
   if (session.lane !== undefined) return {};
   const { mode, slots } = about ?? session;
-  const isNew = state !== session.state || mode !== session.mode;
+  const isNew = session.since === undefined || state !== session.state || mode !== session.mode;
   return { ...(about === undefined ? {} : { mode, slots }), ...(isNew ? { since: now } : {}) };
 }
 
