@@ -19,13 +19,18 @@ export const DIGEST: Bug = {
   ],
 };
 
-/** `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing. */
+/**
+ * `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing. Rows of `notes` are
+ * jobs, and a loop works on rows of `lines`.
+ */
 const APP = {
   "schema.ts": `${PRELUDE}
     export default defineSchema({
       told: defineTable({ id: v.string(), attempt: v.number(), status: v.string(), result: v.optional(v.any()) }),
       faults: defineTable({}),
       members: defineTable({ group: v.string() }),
+      notes: defineTable({ status: v.string(), stop: v.optional(v.boolean()), result: v.optional(v.any()) }).index("status", ["status"]),
+      lines: defineTable({ status: v.string(), times: v.number() }).index("status", ["status"]),
     });`,
   "app.ts": `${PRELUDE}
     export const done = internalMutation(async (ctx, { id, attempt, outcome }) => {
@@ -50,6 +55,46 @@ const APP = {
     export const mend = mutation(async (ctx) => {
       for (const fault of await ctx.db.query("faults").collect()) await ctx.db.delete(fault._id);
     });`,
+  "notes.ts": `${PRELUDE}
+    import { Conveyor } from "./src/client/index.js";
+    const conveyor = new Conveyor(components.conveyor);
+    const notes = conveyor.tableQueue("notes", {
+      functions: () => internal.notes, index: "status", announced: true, leaseMs: 10000, maxResets: 3, shards: 1,
+      columns: { state: "status", cancel: "stop", result: "result" },
+      states: { pending: "new", running: "busy", succeeded: "done", failed: "bad", canceled: "stopped" },
+    });
+    export const { claim, complete, heartbeat, watch } = conveyor.workerApi({ queues: [notes] });
+    export const { claimable, take, record: recordRow } = notes;
+    export const record = internalMutation(async (ctx, end) => {
+      await ctx.runMutation(internal.notes.recordRow, end);
+      const { id, attempt, outcome: { status, result } } = end;
+      await ctx.db.insert("told", { id, attempt, status, ...(result === undefined ? {} : { result }) });
+    });
+    export const insert = mutation(async (ctx, { silent = false }) => {
+      const id = await ctx.db.insert("notes", { status: "new" });
+      if (!silent) await notes.ping(ctx);
+      return id;
+    });
+    export const ping = mutation(async (ctx) => await notes.ping(ctx));
+    export const patch = mutation(async (ctx, { id, change }) => await ctx.db.patch(id, change));
+    export const remove = mutation(async (ctx, { id, cancels = false }) => {
+      if (cancels) await notes.cancelRow(ctx, id);
+      await ctx.db.delete(id);
+    });`,
+  "lines.ts": `${PRELUDE}
+    import { Conveyor } from "./src/client/index.js";
+    const lines = new Conveyor(components.conveyor).tableQueue("lines", {
+      functions: () => internal.lines, index: "status", batch: { size: 2 }, columns: { state: "status" },
+      states: { pending: "new", running: "busy", succeeded: "done", failed: "bad" },
+    });
+    export const run = lines.batch(async (ctx, { rows }) => {
+      for (const { _id, times } of rows) await ctx.db.patch(_id, { times: times + 1 });
+    });
+    export const insert = mutation(async (ctx) => {
+      const id = await ctx.db.insert("lines", { status: "new", times: 0 });
+      await lines.ping(ctx);
+      return id;
+    });`,
 };
 
 export async function deploymentOf(bugs: readonly Bug[]): Promise<Deployment> {
@@ -57,12 +102,18 @@ export async function deploymentOf(bugs: readonly Bug[]): Promise<Deployment> {
   return await makeDeployment({ "": APP, [COMPONENT]: component }, {}, {}, plugins);
 }
 
-/** The same deployment with a guard taken out: its schema and its functions' arguments stay the same. */
+/** The same deployment with a guard taken out: its schemas and its functions' arguments stay the same. */
 export async function withoutGuard({ instances }: Deployment, guard: Bug): Promise<Deployment> {
-  const sound = instances.get(COMPONENT)!;
   const { component, plugins } = bundled([DIGEST, guard]);
-  const modules = await bundle(component, plugins);
-  modules.delete("schema.js");
-  const definition = { ...sound.definition, modules };
-  return { instances: new Map(instances).set(COMPONENT, { ...sound, definition }) };
+  const changed = new Map(instances);
+  const namespaces: [string, Record<string, string>][] = [[COMPONENT, component]];
+  // The app bundles what is around the component.
+  if (plugins.length > 0) namespaces.push(["", APP]);
+  for (const [namespace, sources] of namespaces) {
+    const sound = instances.get(namespace)!;
+    const modules = await bundle(sources, plugins);
+    modules.delete("schema.js");
+    changed.set(namespace, { ...sound, definition: { ...sound.definition, modules } });
+  }
+  return { instances: changed };
 }

@@ -104,7 +104,10 @@ export async function checkTables(state: Transaction): Promise<void> {
   await checkAlarms(read, jobs);
   const told = await read<Told>("told", "");
   const owed = await read<Told>("callbacks");
-  for (const job of jobs) checkTold(job, told, owed);
+  const queues = await read<{ name: string; config: { onComplete?: string } }>("queues");
+  const untold = queues.filter(({ config }) => config.onComplete === undefined);
+  for (const job of jobs)
+    if (!untold.some(({ name }) => name === job.queue)) checkTold(job, told, owed);
   await checkLanes(read, jobs, sessions);
   const cursors = await read<Published>("cursors");
   for (const { queue, bounds, floor } of cursors) {

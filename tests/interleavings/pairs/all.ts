@@ -15,6 +15,7 @@ import { OPERATED } from "./operated.js";
 import { PLACES } from "./places.js";
 import { PROCESSES } from "./processes.js";
 import { REPORTS } from "./reports.js";
+import { ROWS } from "./rows.js";
 import { SCHEDULES } from "./schedules.js";
 import { UPKEEP } from "./upkeep.js";
 import { WAKES } from "./wakes.js";
@@ -38,6 +39,7 @@ export const PAIRS: readonly Pair[] = [
   ...LANE_APART,
   ...PROCESSES,
   ...PLACES,
+  ...ROWS,
 ];
 
 /**
