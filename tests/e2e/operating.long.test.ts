@@ -7,6 +7,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convex } from "../../local/convexCli.js";
 import { root } from "../support/paths.js";
+import { Session } from "../support/session.js";
 import { startApp, type TestApp } from "../support/testApp.js";
 import { api } from "../support/app/convex/_generated/api.js";
 import { jobCalls, CHANGE_ARGS, LOOK_ARGS } from "../../src/shared/index.js";
@@ -23,6 +24,9 @@ const ANSWERS: Record<string, unknown> = {
   "operate:configureQueue": { changed: true },
   "operate:queueState": { inForce: { leaseMs: 60_000 } },
   "operate:resetConfig": { changed: true },
+  "lib:workers": [{ name: "gpu" }],
+  "operate:quietWorker": { changed: true },
+  "operate:resumeWorker": { changed: true },
   "operate:pauseJob": { changed: true, paused: true },
   "operate:resumeJob": { changed: true, paused: false },
   "operate:cancelJob": { canceled: true },
@@ -34,7 +38,7 @@ const ANSWERS: Record<string, unknown> = {
   "operate:taskState": null,
   "operate:stopTask": { stopped: false },
   "operate:createToken": { token: expect.stringMatching(/^cvy_/) },
-  "operate:listTokens": [{ name: "gpu-1" }],
+  "operate:listTokens": [{ name: "gpu-1" }, { name: "test" }],
   "operate:rotateToken": { token: expect.stringMatching(/^cvy_/) },
   "operate:revokeToken": null,
 };
@@ -44,15 +48,21 @@ describe.sequential("npx convex run --component conveyor", () => {
   let app: TestApp;
   let job = "";
   let token = "";
+  let worker = "";
 
   beforeAll(async () => {
     app = await startApp();
     job = (await app.client.mutation(...jobCalls(api.hot).enqueueMany("hot", [{ n: 1 }])))[0]!;
+    await new Session(app.url, await app.token(), "gpu").claim(1);
   }, 120_000);
   afterAll(() => app.close());
 
   const run = async (of: string, args: string): Promise<unknown> => {
-    const given = args.replaceAll("emails", "hot").replace("JOB", job).replace("TOKEN", token);
+    const given = args
+      .replaceAll("emails", "hot")
+      .replace("JOB", job)
+      .replace("TOKEN", token)
+      .replace("WORKER", worker);
     const call = ["run", "--component", "conveyor", of, given];
     return JSON.parse((await convex(folder, call, app.backend)).trim() || "null");
   };
@@ -73,6 +83,7 @@ describe.sequential("npx convex run --component conveyor", () => {
         if (typeof wanted === "object" && wanted !== null) expect(answer).toMatchObject(wanted);
         else expect(answer).toBe(wanted);
       } else expect(answer).not.toBeNull();
+      if (of === "lib:workers") worker = (answer as { id: string }[])[0]!.id;
       if (of === "operate:createToken") token = (answer as { id: string }).id;
     },
     60_000,
