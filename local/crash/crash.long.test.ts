@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { counts } from "../counts.js";
 import { runProgram } from "../testing.js";
 import { crashRounds } from "./rounds.js";
 
 /** Two backends beside each other: most of a round is waiting for clients that come again. */
 const SEEDS = [11, 12];
-const ROUNDS = 10;
+const ROUNDS = counts(4, 10);
 
 test("20 times killed at a random moment under load, a backend has lost nothing that it acknowledged", async () => {
   const reports = await Promise.all(

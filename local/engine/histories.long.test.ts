@@ -1,8 +1,9 @@
 /** The engine's serializability on many more random histories than the quick tests play. */
 import { expect, test } from "vitest";
+import { counts } from "../counts.js";
 import { expectSerialHistories } from "./histories.js";
 
-const HISTORIES = 4_000;
+const HISTORIES = counts(1_000, 4_000);
 
 test.each([1, 2])(
   "%#: thousands of random histories are serial, with any latency",

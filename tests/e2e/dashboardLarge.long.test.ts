@@ -1,12 +1,13 @@
-/** With 100,000 jobs in a queue each view reads only the rows that it shows: documents are counted; times are printed. */
+/** With up to 100,000 jobs in a queue each view reads only the rows that it shows: documents are counted; times are printed. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { hasChromium } from "../support/chromium.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
-const JOBS = 100_000;
+const JOBS = counts(20_000, 100_000);
 const A_CALL = 1_000;
 /** Documents of the longest list's first page, with the ones that each row may cost beside it. */
 const DOCUMENTS_MAX = 3_000;
@@ -17,7 +18,7 @@ async function opened(page: Page, ready: RegExp): Promise<void> {
   await page.waitForFunction(() => document.querySelector(".cv-skeleton") === null);
 }
 
-describe.skipIf(!hasChromium())("the dashboard over 100,000 jobs", () => {
+describe.skipIf(!hasChromium())("the dashboard over many jobs", () => {
   let stage: Stage;
   let looks: Looks;
   let middle: string;

@@ -5,11 +5,12 @@
  * smallest part of it that still fails.
  */
 import { expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { seedFrom } from "../support/seeds.js";
 import { life } from "./commands.js";
 import { expectWalked, playLives, tableOf } from "./play.js";
 
-const LIVES = Number(process.env.MODEL_LIVES ?? 100);
+const LIVES = Number(process.env.MODEL_LIVES ?? counts(30, 100));
 const WITHIN_MS = Number(process.env.MODEL_MS ?? Infinity);
 /** By far more than they take where nothing is wrong. */
 const LIFE_MS = 6_000;

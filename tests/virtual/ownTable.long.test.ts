@@ -1,16 +1,17 @@
 /**
- * The cost of rows of the app's own table as jobs, beside a plain queue: 100,000 wait, and workers claim and complete some of
+ * The cost of rows of the app's own table as jobs, beside a plain queue: up to 100,000 wait, and workers claim and complete some of
  * them, side by side in virtual time. As counts, never as times; the guide's table has the printed figures.
  */
 import type { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 
-const ROWS = 100_000;
+const ROWS = counts(10_000, 100_000);
 const FILL = 2_000;
 /** Jobs that all workers together do in one run. */
-const JOBS = 256;
+const JOBS = counts(128, 256);
 const REFUSED = /OptimisticConcurrencyControlFailure|TooManyConcurrentRequests/;
 const squared = { kind: "succeeded" as const, result: { square: 1 } };
 
@@ -138,12 +139,15 @@ class Worker {
   }
 }
 
-test.each([
+/** Of workers that claim so many at a time. */
+const FLEETS = [
   [1, 1],
   [8, 8],
   [32, 1],
-])(
-  "with 100,000 rows, %i workers that claim %i at a time: calls, documents and conflicts per job",
+] as const;
+
+test.each(FLEETS.slice(0, counts(2, 3)))(
+  "with many rows, %i workers that claim %i at a time: calls, documents and conflicts per job",
   async (workers, max) => {
     const plain = await play(PLAIN, workers, max);
     const strict = await play(STRICT, workers, max);

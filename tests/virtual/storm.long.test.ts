@@ -1,5 +1,6 @@
 /** Callers that all come at once, with no lane awake: each schedules a wake, and all but a few are superfluous. */
 import { expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import type { Case } from "../../bench/cases.js";
 import { count } from "../../bench/figures/count.js";
 import { play } from "../../bench/play.js";
@@ -8,7 +9,7 @@ const CALLERS = 300;
 
 // Shows WP-02, WP-13, H18, N7.
 // Rules out D4.
-test.each([1, 2])(
+test.each(counts([2], [1, 2]))(
   "late wakes of a storm cancel the wakes behind them: %i jobs for each caller",
   async (jobs) => {
     const one: Case = {
