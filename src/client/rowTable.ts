@@ -104,8 +104,10 @@ export class RowTable {
     for (const one of rows) {
       const row = (await ctx.db.get(one.row as GenericId<any>)) as Row | null;
       const reason = this.whyEnded(row);
-      if (reason !== null) taken.push({ kind: "ended", reason });
-      else if (bytes > CLAIM_MAX_BYTES) taken.push({ kind: "tooMuch" });
+      if (reason !== null) {
+        await this.markRunning(ctx, one.row, row);
+        taken.push({ kind: "ended", reason });
+      } else if (bytes > CLAIM_MAX_BYTES) taken.push({ kind: "tooMuch" });
       else {
         const mine = await this.takeRow(ctx, one, row!);
         if (mine.kind === "taken") bytes += getConvexSize(mine.payload);
@@ -113,6 +115,17 @@ export class RowTable {
       }
     }
     return taken;
+  }
+
+  /** A row that still said that it waits would be claimed again and again, and its end could not be written. */
+  private async markRunning(
+    ctx: GenericMutationCtx<any>,
+    id: string,
+    row: Row | null,
+  ): Promise<void> {
+    const { columns, states } = this.options;
+    if (row !== null && this.isPending(row))
+      await this.write(ctx, id, row, { [columns.state]: states.running });
   }
 
   private async takeRow(

@@ -313,6 +313,31 @@ describe("races", () => {
     expect(recorded).toMatchObject([{ outcome: "canceled" }]);
   });
 
+  test("a row that asks for its end before it is claimed is given to no worker, and says once that it was canceled", async () => {
+    const { t, insert, claimBy, row, hasWork } = await setup();
+    const a = await insert("a", 5, { stop: true });
+    const b = await insert("b", 1);
+    expect(await claimBy("s")(1)).toMatchObject([{ payload: { _id: b } }]);
+    await pass(t, 100, TIME);
+    expect(await row(a)).toMatchObject({ status: "stopped" });
+    expect(recorded).toMatchObject([{ title: "a", status: "stopped", outcome: "canceled" }]);
+    expect(await hasWork()).toBe(false);
+    expect(await claimBy("s")(2)).toEqual([]);
+    expect(recorded).toHaveLength(1);
+  });
+
+  test("a running row that is made claimable and asks for its end keeps no worker awake", async () => {
+    const { insert, claimBy, change, row, beat, complete, hasWork } = await setup();
+    const a = await insert("a");
+    const [job] = await claimBy("s")(1);
+    await change(a, { status: "uploaded", stop: true });
+    expect(await claimBy("other")(1)).toEqual([]);
+    expect(await hasWork()).toBe(false);
+    expect(await beat("s", [{ id: job!.id, attempt: 1 }])).toEqual(["canceled"]);
+    await complete("s", 2, [{ id: job!.id, attempt: 1, outcome: { kind: "canceled" } }]);
+    expect(await row(a)).toMatchObject({ status: "stopped" });
+  });
+
   test("a row that is deleted while its job waits for another attempt is given to no worker", async () => {
     const { t, insert, claimBy, complete } = await setup();
     const a = await insert("a");

@@ -172,6 +172,39 @@ const claimAndWithdraw: Pair = {
   mutants: [NO_REAL_ROW, UNVALIDATED],
 };
 
+const claimAndStop: Pair = {
+  of: "a claim of a row, and a request in it to end its job",
+  orders: 12,
+  async setUp(line) {
+    const row = await inserted(line);
+    return {
+      calls: {
+        claim: new RowWorker(line, "worker").claims(),
+        stop: notes("patch", { id: row, change: { stop: true } }),
+      },
+      check(answers, line) {
+        const taken = rowsOf(answers.of<ClaimReply>("claim"));
+        const isAsked = answers.isBefore("stop", "claim");
+        must(
+          taken.length === (isAsked ? 0 : 1),
+          "a row that is to end was handed out, or none was",
+        );
+        const { status } = rowOf(line, row)!;
+        must(status === (isAsked ? "stopped" : "busy"), `the row is ${String(status)}`);
+      },
+      rest: restOfRows,
+    };
+  },
+  mutants: [
+    {
+      without: "marking a row that asks for its end",
+      changes: [{ in: "rowTable.ts:RowTable.takeRows", without: "markRunning" }],
+      finds: /^the row is new/,
+    },
+    UNVALIDATED,
+  ],
+};
+
 const claimAndAgain: Pair = {
   of: "a claim of another worker, and a row that the app makes claimable while it runs",
   orders: 12,
@@ -363,6 +396,7 @@ export const ROWS: readonly Pair[] = [
   claimAndClaim,
   claimAndDelete,
   claimAndWithdraw,
+  claimAndStop,
   claimAndAgain,
   cancelAndComplete,
   beatAndComplete,
