@@ -13,13 +13,13 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [38, 266],
-  complete: [52, 351],
+  claim: [38, 267],
+  complete: [52, 352],
   heartbeat: [23, 115],
-  enqueue: [24, 128],
-  wake: [47, 312],
-  "lane's step": [64, 413],
-  sweep: [46, 270],
+  enqueue: [24, 129],
+  wake: [47, 313],
+  "lane's step": [64, 414],
+  sweep: [46, 271],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;

@@ -24,6 +24,22 @@ export interface KeyOption {
   onConflict?: OnConflict | undefined;
 }
 
+/** The workers that a job prefers, and for how long. A worker fits that has all labels named here, and the name. */
+export interface PreferOption {
+  /**
+   * As `labels` of a job, and 1 of them at least. `vramGb>=24` prefers a worker with so much. Labels and worker have up to
+   * 512 bytes together.
+   */
+  labels?: readonly string[] | undefined;
+  /** The name of a worker, as its options have it: 1 to 64 characters. */
+  worker?: string | undefined;
+  /**
+   * For how long, in milliseconds, from when the job falls due: 1,000 to 3,600,000. It ends to a second, or with the job's
+   * first attempt: a retry has no preference.
+   */
+  forMs: number;
+}
+
 /**
  * The options of one job. Durations are whole milliseconds. A field that is left out follows the queue's definition,
  * also when that changes while the job waits. Anything out of bounds is refused with `invalidArgument`.
@@ -72,6 +88,15 @@ export interface EnqueueOptions<
    * @default none: any worker
    */
   labels?: readonly string[] | undefined;
+  /**
+   * Workers that are preferred for a time: until it is over no other worker takes the job, nor does Convex itself.
+   * @default none
+   *
+   * @example
+   * // The worker that has the model in memory first; after ten seconds any worker.
+   * await images.enqueue(ctx, prompt, { prefer: { labels: ["model:flux"], forMs: 10_000 } });
+   */
+  prefer?: PreferOption | undefined;
   /**
    * The job's share of a worker's budget (its `maxCost`), whole, 1 to 1,000,000,000.
    * @default 1

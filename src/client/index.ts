@@ -19,6 +19,7 @@ export type {
   BatchOptions,
   EnqueueOptions,
   KeyOption,
+  PreferOption,
   ReplaceReply,
   UniqueOptions,
   UniqueReply,

@@ -12,11 +12,12 @@ import {
   type JobOptions,
   type JobRules,
   type NewJob,
+  type Prefer,
   type Tracer,
   type UniqueKey,
 } from "../shared/index.js";
 import { handlerOf, resetsFor, saidHandler } from "./handlerOptions.js";
-import type { BatchOptions, EnqueueOptions, KeyOption } from "./enqueueTypes.js";
+import type { BatchOptions, EnqueueOptions, KeyOption, PreferOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
@@ -71,7 +72,7 @@ export class NewJobs {
   }
 
   private async optionsOf(options: EnqueueOptions): Promise<JobOptions> {
-    const { key, tags, labels } = options;
+    const { key, tags, labels, prefer } = options;
     const rules = await this.rulesOf(options);
     return withoutUndefined({
       name: options.name,
@@ -82,6 +83,7 @@ export class NewJobs {
       group: options.group,
       tags: tags && [...tags],
       labels: labels && [...labels],
+      prefer: prefer && preferOf(prefer),
       cost: options.cost,
       expiresAfterMs: options.expiresAfterMs,
       deadlineMs: options.deadlineMs,
@@ -143,6 +145,10 @@ function inlineOfJob(): Error {
   );
 }
 
+function preferOf({ labels, worker, forMs }: PreferOption): Prefer {
+  return { ...withoutUndefined({ labels: labels && [...labels], worker }), forMs };
+}
+
 function keyOf(key: string | KeyOption): UniqueKey {
   if (typeof key === "string") return { value: key };
   const { value, windowMs, onConflict } = key;
@@ -167,6 +173,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
   group: true,
   tags: true,
   labels: true,
+  prefer: true,
   cost: true,
   expiresAfterMs: true,
   deadlineMs: true,

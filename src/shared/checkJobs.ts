@@ -23,8 +23,9 @@ import {
   RUN_AT_PAST_MAX_MS,
   TAGS_MAX,
 } from "./limits.js";
+import { PREFER_MAX_BYTES, PREFER_MAX_MS, PREFER_MIN_MS } from "./lookLimits.js";
 import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
-import type { JobOptions, NewJob } from "./protocol.js";
+import type { JobOptions, NewJob, Prefer } from "./protocol.js";
 import { checkTraceparent } from "./traces.js";
 import { checkStorable, kindOf } from "./values.js";
 
@@ -52,8 +53,8 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
   if (context !== undefined) sizes.push(checkStorable("A context", context));
   checkJobOptions(options, now);
   const keys = options.key === undefined ? 0 : 1;
-  const bounds = [options.expiresAfterMs, options.deadlineMs];
-  const expiries = bounds.filter((ms) => ms !== undefined).length;
+  const bounds = [options.expiresAfterMs, options.deadlineMs, options.prefer];
+  const expiries = bounds.filter((bound) => bound !== undefined).length;
   return {
     bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     rows: 1 + sizes.filter((bytes) => bytes > INLINE_MAX_BYTES).length + keys + expiries,
@@ -64,8 +65,8 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
 
 /** The options of a new job, without its context. */
 export function checkJobOptions(options: JobOptions, now: number): void {
-  const { name, priority, key, group, tags, labels, cost, expiresAfterMs, rules, traceparent } =
-    options;
+  const { name, priority, key, group, tags, labels, prefer, cost } = options;
+  const { expiresAfterMs, rules, traceparent } = options;
   if (name !== undefined) checkLabel("The name of a job", name, JOB_NAME_MAX_LENGTH);
   if (priority !== undefined) checkInteger("priority", priority, PRIORITY_MIN, PRIORITY_MAX);
   if (key !== undefined) {
@@ -80,6 +81,7 @@ export function checkJobOptions(options: JobOptions, now: number): void {
     for (const tag of tags) checkLabel("A tag", tag);
   }
   if (labels !== undefined) checkLabels("The labels of a job", labels);
+  if (prefer !== undefined) checkPrefer(prefer);
   if (cost !== undefined) checkInteger("cost", cost, 1, COST_MAX);
   if (expiresAfterMs !== undefined) {
     checkInteger("expiresAfterMs", expiresAfterMs, EXPIRES_MIN_MS, EXPIRES_MAX_MS);
@@ -116,6 +118,33 @@ export function checkLabels(what: string, labels: readonly string[]): void {
       { argument: "labels", got: label.slice(0, 100) },
     );
   }
+}
+
+/** A preference names labels that it prefers, a worker, or both. */
+function checkPrefer({ labels, worker, forMs }: Prefer): void {
+  if (labels === undefined && worker === undefined) {
+    throw conveyorError(
+      "invalidArgument",
+      "A preference names labels of the workers that it is for, or a worker; this one names neither. " +
+        "Give it `labels` or `worker`, or leave `prefer` out.",
+      { argument: "prefer" },
+    );
+  }
+  if (labels !== undefined) {
+    checkLength("The preferred labels of a job", labels, 1, LABELS_MAX);
+    checkLabels("The preferred labels of a job", labels);
+  }
+  if (worker !== undefined) checkLabel("The preferred worker of a job", worker);
+  checkInteger("forMs of a preference", forMs, PREFER_MIN_MS, PREFER_MAX_MS);
+  const words = [...(labels ?? []), worker ?? ""].join("");
+  const { length: bytes } = new TextEncoder().encode(words);
+  if (bytes <= PREFER_MAX_BYTES) return;
+  throw conveyorError(
+    "invalidArgument",
+    `The labels and the worker of a preference may have ${PREFER_MAX_BYTES} bytes together; these have ${bytes}. ` +
+      "Name fewer labels, or one label that stands for them.",
+    { argument: "prefer", got: bytes, max: PREFER_MAX_BYTES },
+  );
 }
 
 /** Code without types passes dates and texts, which compare as numbers do. */

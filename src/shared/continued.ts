@@ -7,7 +7,7 @@
  */
 import { v, type Infer } from "convex/values";
 import { conveyorError } from "./errors.js";
-import { vOnConflict, vRetry, type OnConflict, type UniqueKey } from "./protocol.js";
+import { vOnConflict, vPrefer, vRetry, type OnConflict, type UniqueKey } from "./protocol.js";
 
 export const vContinueOptions = v.object({
   name: v.optional(v.string()),
@@ -27,6 +27,7 @@ export const vContinueOptions = v.object({
   group: v.optional(v.string()),
   tags: v.optional(v.array(v.string())),
   labels: v.optional(v.array(v.string())),
+  prefer: v.optional(vPrefer),
   cost: v.optional(v.number()),
   expiresAfterMs: v.optional(v.number()),
   deadlineMs: v.optional(v.number()),

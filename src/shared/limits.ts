@@ -331,8 +331,8 @@ holds(
 );
 holds("a claim can hand out the largest payload", PAYLOAD_MAX_BYTES <= CLAIM_MAX_BYTES);
 holds(
-  "a full call of enqueue fits in a batch, with six rows per job: itself, payload, context, key, expiry, deadline",
-  6 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
+  "a full call of enqueue fits in a batch, with seven rows per job: itself, payload, context, key, expiry, deadline, preference",
+  7 * ENQUEUE_MAX_JOBS <= BATCH_MAX_ROWS && ENQUEUE_MAX_JOBS <= BATCH_MAX_KEYS,
 );
 holds(
   "the largest payload and context fit in one call",
@@ -341,10 +341,6 @@ holds(
 holds(
   "every outcome of a full `complete` may owe a callback",
   2 * LEASES_MAX < PLATFORM_TRANSACTION_SCHEDULED,
-);
-holds(
-  "a look reaches both bands of every shard of every queue with one route and priority, and as many shards as by default",
-  4 * SHARDS_DEFAULT * QUEUES_MAX <= LOOK_RANGES_MAX,
 );
 holds(
   "a look beside callbacks leaves the outcomes their reads",

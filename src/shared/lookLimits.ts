@@ -3,6 +3,7 @@ import {
   BATCH_MAX_ROWS,
   holds,
   LOOK_RANGES_MAX,
+  QUEUES_MAX,
   ROUTES_MAX,
   SHARDS_DEFAULT,
   PLATFORM_TRANSACTION_BYTES,
@@ -23,6 +24,11 @@ export const PLACES_MAX = 1_024;
 
 /** How long a retry waits for a worker that has not failed it, while there is one. */
 export const AVOID_MS = 2_000;
+/** A preference ends to a second. One of more than an hour would be a condition: labels say that. */
+export const PREFER_MIN_MS = 1_000;
+export const PREFER_MAX_MS = 60 * 60_000;
+/** Of a job's preference, labels and worker together: it lies in the job's row until the job is first claimed. */
+export const PREFER_MAX_BYTES = 512;
 /** Waiting jobs of one queue that its subscription names: of more a claim looks for itself. */
 export const NAMED_MAX = 8;
 /** The same in one place but the first: jobs are spread at random, and so many in one of eight say that many wait. */
@@ -98,4 +104,8 @@ holds(
   "an overview of quiet queues reads less than a query may",
   30 * OVERVIEW_QUEUES_MAX < PLATFORM_TRANSACTION_READS &&
     OVERVIEW_JOBS * 2 * 2 ** 10 < PLATFORM_TRANSACTION_BYTES,
+);
+holds(
+  "a look reaches both bands of every shard of every queue with one route and priority, and as many shards as by default",
+  4 * SHARDS_DEFAULT * QUEUES_MAX <= LOOK_RANGES_MAX,
 );

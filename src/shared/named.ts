@@ -8,6 +8,8 @@ export const vWaiting = v.object({
       id: v.string(),
       /** Names of the workers that failed it last: a retry prefers other workers. */
       failedBy: v.optional(v.array(v.string())),
+      /** The only worker that takes it, for now. */
+      worker: v.optional(v.string()),
     }),
   ),
   /** There are too many to name, or other jobs go first: a claim has to look. */

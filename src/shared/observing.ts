@@ -268,6 +268,7 @@ export const vWhyKind = v.union(
   v.literal("queuePaused"),
   v.literal("noWorker"),
   v.literal("noWorkerWithLabels"),
+  v.literal("preferred"),
   v.literal("atCapacity"),
   v.literal("behind"),
   v.literal("next"),

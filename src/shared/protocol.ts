@@ -150,6 +150,14 @@ export const vKey = v.object({
 });
 export type UniqueKey = Infer<typeof vKey>;
 
+/** For so long from when the job falls due only workers that have all of this take it; then any that may. */
+export const vPrefer = v.object({
+  labels: v.optional(v.array(v.string())),
+  worker: v.optional(v.string()),
+  forMs: v.number(),
+});
+export type Prefer = Infer<typeof vPrefer>;
+
 export const vJobOptions = v.object({
   /** For people: shown wherever the job is. */
   name: v.optional(v.string()),
@@ -163,6 +171,7 @@ export const vJobOptions = v.object({
   tags: v.optional(v.array(v.string())),
   /** The labels that a worker must offer to claim it. */
   labels: v.optional(v.array(v.string())),
+  prefer: v.optional(vPrefer),
   /** Its cost in a worker's budget: 1 by default. */
   cost: v.optional(v.number()),
   /** Not begun by then, it fails as expired. */

@@ -62,7 +62,7 @@ export const EDGES = {
   postpone: { from: ["scheduled"], to: "scheduled" },
   /** Paused while it waits: it leaves the range that claims read, and stays `pending`. */
   pause: { from: ["pending"], to: "pending" },
-  /** Resumed: it stands at the end of the line again. */
+  /** Resumed, or no longer left to certain workers only: it stands in line again. */
   resume: { from: ["pending"], to: "pending" },
   /** A session takes it. */
   claim: { from: ["pending"], to: "running", counts: "attempt" },

@@ -147,6 +147,26 @@ export function whyPaused({
   return [...reasons, one("queuePaused", text, "Resume the queue.")];
 }
 
+/** It is left to certain workers for a while, and none of them is there. */
+export function whyPreferred({
+  worker,
+  labels = [],
+  until,
+}: {
+  worker?: string | undefined;
+  labels?: readonly string[] | undefined;
+  until: number;
+}): Reason {
+  const named = worker === undefined ? [] : [`the name ${worker}`];
+  const labeled =
+    labels.length === 0 ? [] : [`${count(labels.length, "label")} (${labels.join(", ")})`];
+  const text =
+    `Until ${instant(until)} it prefers a worker with ${[...named, ...labeled].join(" and ")}, and none that may take it is alive. ` +
+    "After that any other may.";
+  const remedy = "Wait, start such a worker, or enqueue jobs with a shorter `forMs`.";
+  return { ...one("preferred", text, remedy), until };
+}
+
 export function whyExpired(expiresAt: number): Reason {
   return one(
     "expired",

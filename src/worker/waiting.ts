@@ -86,11 +86,14 @@ export class Waiting {
   told(queue: string, answer: boolean | Answer): void {
     const { jobs, more } = typeof answer === "boolean" ? { jobs: [], more: answer } : answer;
     this.more.set(queue, more);
-    const ids = new Set(jobs.map(({ id }) => id));
+    // A job that is for another worker only is told again when it is for any.
+    const mine = jobs.filter(({ worker = this.name }) => worker === this.name);
+    const ids = new Set(mine.map(({ id }) => id));
     for (const known of this.of(queue)) if (!ids.has(known.id)) this.forget(known, !more);
-    for (const { id, failedBy = [] } of jobs) {
+    for (const { id, failedBy = [], worker } of mine) {
       if (this.jobs.has(id)) continue;
-      const wait = this.untilTurn(queue, id, failedBy.includes(this.name));
+      const hasFailedIt = failedBy.includes(this.name);
+      const wait = worker === this.name ? 0 : this.untilTurn(queue, id, hasFailedIt);
       const dueAt = this.clock.now() + wait;
       this.jobs.set(id, { id, queue, dueAt, isFirst: wait === 0, failures: 0, takenUntil: 0 });
     }

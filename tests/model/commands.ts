@@ -106,6 +106,7 @@ const options: fc.Arbitrary<JobOptions> = record<JobOptions>({
   deadlineMs: fc.constant(undefined),
   context: fc.constant(undefined),
   traceparent: fc.constant(undefined),
+  prefer: fc.constant(undefined),
   rules: given(
     3,
     record<Omit<NonNullable<JobOptions["rules"]>, "handler">>({

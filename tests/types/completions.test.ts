@@ -106,7 +106,7 @@ test("a queue's definition offers its options, and nothing else", () => {
 
 test("an enqueue offers its options, and nothing else", () => {
   const own =
-    "cost group handler key labels name onCompleteExclude priority runAfter runAt tags traceparent";
+    "cost group handler key labels name onCompleteExclude prefer priority runAfter runAt tags traceparent";
   expect(offered("enqueue")).toEqual(sorted(`${SHARED} ${own}`));
 });
 

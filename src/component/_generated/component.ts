@@ -329,6 +329,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   group?: string;
                   tags?: Array<string>;
                   labels?: Array<string>;
+                  prefer?: {
+                    labels?: Array<string>;
+                    worker?: string;
+                    forMs: number;
+                  };
                   cost?: number;
                   expiresAfterMs?: number;
                   deadlineMs?: number;
@@ -563,6 +568,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   group?: string;
                   tags?: Array<string>;
                   labels?: Array<string>;
+                  prefer?: {
+                    labels?: Array<string>;
+                    worker?: string;
+                    forMs: number;
+                  };
                   cost?: number;
                   expiresAfterMs?: number;
                   deadlineMs?: number;
@@ -675,6 +685,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               group?: string;
               tags?: Array<string>;
               labels?: Array<string>;
+              prefer?: {
+                labels?: Array<string>;
+                worker?: string;
+                forMs: number;
+              };
               cost?: number;
               expiresAfterMs?: number;
               deadlineMs?: number;
@@ -722,7 +737,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         | boolean
         | {
-            jobs: Array<{ id: string; failedBy?: Array<string> }>;
+            jobs: Array<{
+              id: string;
+              failedBy?: Array<string>;
+              worker?: string;
+            }>;
             more: boolean;
           },
         Name
@@ -851,6 +870,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   group?: string;
                   tags?: Array<string>;
                   labels?: Array<string>;
+                  prefer?: {
+                    labels?: Array<string>;
+                    worker?: string;
+                    forMs: number;
+                  };
                   cost?: number;
                   expiresAfterMs?: number;
                   deadlineMs?: number;
@@ -1028,6 +1052,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   group?: string;
                   tags?: Array<string>;
                   labels?: Array<string>;
+                  prefer?: {
+                    labels?: Array<string>;
+                    worker?: string;
+                    forMs: number;
+                  };
                   cost?: number;
                   expiresAfterMs?: number;
                   deadlineMs?: number;
@@ -1417,6 +1446,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               group?: string;
               tags?: Array<string>;
               labels?: Array<string>;
+              prefer?: {
+                labels?: Array<string>;
+                worker?: string;
+                forMs: number;
+              };
               cost?: number;
               expiresAfterMs?: number;
               deadlineMs?: number;
@@ -1983,6 +2017,11 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
                   group?: string;
                   tags?: Array<string>;
                   labels?: Array<string>;
+                  prefer?: {
+                    labels?: Array<string>;
+                    worker?: string;
+                    forMs: number;
+                  };
                   cost?: number;
                   expiresAfterMs?: number;
                   deadlineMs?: number;
@@ -2532,6 +2571,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               | "queuePaused"
               | "noWorker"
               | "noWorkerWithLabels"
+              | "preferred"
               | "atCapacity"
               | "behind"
               | "next"

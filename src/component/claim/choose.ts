@@ -149,7 +149,7 @@ export const chooseJobs = internalQuery({
   returns: vLook,
   handler: async (ctx, args): Promise<Look> => {
     const { queues, max, now, sessionKey, conditions } = args;
-    const offer = offerOf(conditions);
+    const offer = { ...offerOf(conditions), worker: args.isLane === true ? "" : args.name };
     const mine = decodeCursor(args.cursor, groupsKey(offer));
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
     const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);

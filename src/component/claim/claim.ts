@@ -270,7 +270,8 @@ export async function takeFrom(
     groups,
     groupPrefix,
   } = request;
-  const offer = offerOf(request);
+  const worker = session.lane === undefined ? session.name : "";
+  const offer = { ...offerOf(request), worker };
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
   const known = ofQueues(decodeCursor(cursor, groupsKey(offer)), names);

@@ -63,8 +63,12 @@ export function keepsOrder({ shardsEver, config }: Pick<Queue, "shardsEver" | "c
   return shardsEver === 1 || config.circular;
 }
 
-function named({ _id, failedBy }: Doc<"jobs">): Waiting["jobs"][number] {
-  return { id: _id, ...(failedBy === undefined ? {} : { failedBy }) };
+function named({ _id, failedBy, prefer }: Doc<"jobs">): Waiting["jobs"][number] {
+  const worker = prefer?.worker;
+  return {
+    ...{ id: _id, ...(failedBy === undefined ? {} : { failedBy }) },
+    ...(worker === undefined ? {} : { worker }),
+  };
 }
 
 /**

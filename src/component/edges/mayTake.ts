@@ -48,9 +48,9 @@ export function mayTake(
   return now + timeoutOf(queue, timeoutMs) > endsAt ? "tooLong" : "take";
 }
 
-/** No lane offers any labels: such a job needs no wake. */
-export function mayRunInside({ labels = [] }: Pick<Job, "labels">): boolean {
-  return labels.length === 0;
+/** A lane has no labels, and no job prefers it: such a job needs no wake. */
+export function mayRunInside({ labels = [], prefer }: Pick<Job, "labels" | "prefer">): boolean {
+  return labels.length === 0 && prefer === undefined;
 }
 
 export function isClaimable({ status, paused }: Job): boolean {

@@ -1,5 +1,6 @@
 /**
  * Expiry: ends jobs that wait and are out of time: no attempt began in time, or their deadline has passed (`deadlines.ts`).
+ * Ends as well the preferences of jobs that none of the preferred workers has taken.
  *
  * A job has a row of `expiries` for each such bound, and the alarm of the segment in which that lies comes for it: to a
  * second, and soon after it. A claim that finds such jobs before the alarm does ends them through the same function, up
@@ -7,7 +8,7 @@
  * time. A job that has been begun once does not expire any more, also when it comes back to the queue.
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs that no snapshot shows begun, or
- * that reach their deadline, the queue's row; as `endJob`. Snapshot reads: these jobs; as `segments.ts`. Writes: these
+ * that reach their deadline, the queue's row; as `endJob`, and as `pendingPlace.ts` where a preference ends. Snapshot reads: these jobs; as `segments.ts`. Writes: these
  * jobs, the alarm's row (`timers`); deletes the rows of `expiries`; inserts callbacks: none is run here. Conflicts
  * with: a claim or cancel of a job that expires; a transaction that ends the attempt of a job with a passing deadline;
  * an enqueue that is late for the segment.
@@ -20,15 +21,16 @@ import { internalQuery, type MutationCtx } from "../_generated/server.js";
 import type { Next } from "../loops/loop.js";
 import { withEffects } from "./applyEffects.js";
 import { endAtDeadline, isBeyondDeadline, isExpired, isOutOfTime } from "./deadlines.js";
-import { passDeadline } from "../rows/jobNotes.js";
+import { passDeadline, preferNone } from "../rows/jobNotes.js";
 import { recordEvent } from "../rows/events.js";
 import { aboutJob, log } from "../rows/log.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import type { EdgeCtx } from "../rows/effects.js";
 import { defineSegmentLoop, type SegmentAlarm } from "../loops/segments.js";
-import { expire } from "./transitions.js";
+import { isClaimable } from "./mayTake.js";
+import { expire, widen } from "./transitions.js";
 
-/** Notes that the job is out of time at that instant, if it still waits then. */
+/** Notes that the job is out of time at that instant, or its preference over, if it still waits then. */
 export async function addExpiry(
   { db, effects }: EdgeCtx,
   queue: string,
@@ -128,6 +130,13 @@ async function expireOne(
   const at = Math.max(end, ctx.now);
   if (isOutOfTime(job, at)) await endOutOfTime(ctx, queue, job, at);
   else if (job.status === "running" && isBeyondDeadline(job, at)) await passDeadline(ctx.db, job);
+  else if (job.prefer !== undefined && job.prefer.until <= at) await endPreference(ctx, queue, job);
+}
+
+/** Any worker that may takes the job from now on, and idle ones are told so by its new place. */
+async function endPreference(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<void> {
+  if (isClaimable(job)) await widen(ctx, job, queue);
+  else await preferNone(ctx.db, job);
 }
 
 async function complain(ctx: MutationCtx, { queue, job }: Doc<"expiries">): Promise<void> {

@@ -43,6 +43,7 @@ export type NewFields = Pick<Job, "payload" | "enqueuedAt"> &
       | "group"
       | "tags"
       | "labels"
+      | "prefer"
       | "cost"
       | "rules"
       | "context"
@@ -123,6 +124,13 @@ export async function resume(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job>
   return await move(ctx.db, job, "resume", { ...place, paused: undefined });
 }
 
+/** The same of a job that is left to certain workers no longer. It has waited longer than new jobs, and goes before them. */
+export async function widen(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
+  const { prefer: _, ...freed } = job;
+  const place = await pendingPlace(ctx, queue, freed, "back");
+  return await move(ctx.db, job, "resume", { ...place, prefer: undefined });
+}
+
 /** `pending` → `running`. The new attempt fences off every earlier one. */
 export async function lease(
   db: DatabaseWriter,
@@ -135,6 +143,7 @@ export async function lease(
     session: session._id,
     worker: session.name,
     startedAt: now,
+    prefer: undefined,
   });
 }
 
@@ -351,7 +360,8 @@ async function end(
   edge: Edge,
   changes: Changes,
 ): Promise<Job> {
-  const ended = await move(ctx.db, job, edge, { ...changes, finishedAt: ctx.now });
+  const changed = { ...changes, prefer: undefined, finishedAt: ctx.now };
+  const ended = await move(ctx.db, job, edge, changed);
   await endJob(ctx, queue, ended);
   return ended;
 }

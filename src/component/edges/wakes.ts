@@ -97,7 +97,7 @@ async function sharedWake(
   return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
 }
 
-type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
+type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group" | "prefer">;
 
 /** Jobs of this transaction in the same place among which one with the same wake is searched. */
 const COME_SEEN = 16;
@@ -117,8 +117,8 @@ async function isLookedAfter(ctx: MutationCtx, queue: Queue): Promise<boolean> {
 }
 
 /**
- * Whether a transaction has made another job claimable here, and so has ensured a wake. Only that transaction wrote
- * such rows, so the read conflicts only with their takers and movers.
+ * Whether a transaction has made another job claimable here, and so has ensured a wake: a job that is left to certain workers
+ * first ensures none. Only that transaction wrote such rows, so the read conflicts only with their takers and movers.
  */
 export async function hasCome(
   db: DatabaseReader,
@@ -135,7 +135,7 @@ async function comeWith(
   { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
   count: number,
 ): Promise<Doc<"jobs">[]> {
-  return await db
+  const here = db
     .query("jobs")
     .withIndex("status", (q) =>
       q
@@ -145,7 +145,13 @@ async function comeWith(
         .eq("shard", shard)
         .eq("seq", seq),
     )
-    .take(count);
+    .order("desc");
+  const come: Doc<"jobs">[] = [];
+  for await (const job of here) {
+    if (mayRunInside(job)) come.push(job);
+    if (come.length >= count) break;
+  }
+  return come;
 }
 
 /**

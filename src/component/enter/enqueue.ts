@@ -154,11 +154,13 @@ async function insert(
   const { now } = ctx;
   const dueAt = dueTime(options, now);
   const expiresAfterMs = options.expiresAfterMs ?? queue.config.expiresAfterMs;
-  const expiresAt = expiresAfterMs === undefined ? undefined : (dueAt ?? now) + expiresAfterMs;
+  const from = dueAt ?? now;
+  const expiresAt = expiresAfterMs === undefined ? undefined : from + expiresAfterMs;
+  const { forMs = 0, ...preferred } = options.prefer ?? {};
   const deadlineMs = options.deadlineMs ?? queue.config.deadlineMs;
   if (deadlineMs !== undefined) {
     if (queue.config.circular) throw noDeadlineInRing(queue.name);
-    checkDeadline(dueAt ?? now, deadlineMs, now);
+    checkDeadline(from, deadlineMs, now);
   }
   const own = options.rules === undefined ? undefined : await rules(options.rules);
   const { context } = options as { context?: Value };
@@ -166,6 +168,7 @@ async function insert(
     payload: await store(ctx.db, payload as Value),
     enqueuedAt: now,
     ...fieldsOf(options, ofWorker, now),
+    ...(options.prefer === undefined ? {} : { prefer: { ...preferred, until: from + forMs } }),
     ...(own === undefined ? {} : { rules: own }),
     ...(context === undefined ? {} : { context: await store(ctx.db, context) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -173,9 +176,9 @@ async function insert(
   };
   const id = await insertJob(ctx, queue, fields, dueAt);
   await insertMarks(ctx.db, queue, id, options);
-  const about = { queue: queue.name, job: id, name: options.name, dueAt: dueAt ?? now };
+  const about = { queue: queue.name, job: id, name: options.name, dueAt: from };
   log(queue.config, "debug", "jobEnqueued", about);
-  for (const at of [expiresAt, fields.deadline?.at])
+  for (const at of [expiresAt, fields.deadline?.at, fields.prefer?.until])
     if (at !== undefined) await addExpiry(ctx, queue.name, id, at);
   return id;
 }

@@ -113,9 +113,9 @@ const ANYTHING: Offer = { labels: [], groups: [], groupPrefix: undefined, maxCos
 /**
  * The offer of a session's last claim. The budget of a session that holds jobs was its remainder then, and is ignored.
  */
-export function offerIn({ labels, groups, groupPrefix, maxCost, leases }: Session): Offer {
+export function offerIn({ name, labels, groups, groupPrefix, maxCost, leases }: Session): Offer {
   const left = leases.length > 0 ? undefined : maxCost;
-  return offerOf({ labels, groups, groupPrefix, maxCost: left });
+  return { ...offerOf({ labels, groups, groupPrefix, maxCost: left }), worker: name };
 }
 
 /** Whether it leaves no job that Convex may run. */
@@ -126,7 +126,7 @@ export function takesAnyInside({ groups, groupPrefix, maxCost }: Offer): boolean
 /** Whether a job is left to workers outside for a while: one of them may take it. */
 export function mayGoOutside(
   offers: readonly Offer[],
-  job: Pick<Doc<"jobs">, "labels" | "cost" | "group">,
+  job: Pick<Doc<"jobs">, "labels" | "cost" | "group" | "prefer">,
 ): boolean {
   return offers.some((offer) => allows(offer, job));
 }

@@ -17,7 +17,7 @@ import {
   type Key,
   type QueueBounds,
 } from "../rows/cursors.js";
-import { costOf, isOfGroups, type Offer } from "../rows/conditions.js";
+import { costOf, isOfGroups, isPreferred, type Offer } from "../rows/conditions.js";
 import { bytesOf } from "../rows/rowBytes.js";
 import { vKey } from "../rows/stored.js";
 
@@ -215,7 +215,8 @@ export function isSpent(left: Budget): boolean {
 function seenRow(scanning: ScanContext, job: Doc<"jobs">, mayRun = true): SeenRow {
   const { offer } = scanning;
   const cost = costOf(job);
-  const isPassed = !mayRun || !isOfGroups(job, offer);
+  // At the end of a preference the job lies behind every cursor again.
+  const isPassed = !mayRun || !isOfGroups(job, offer) || !isPreferred(job, offer);
   const isDear = cost > (offer.maxCost ?? Infinity);
   const isFit = !isPassed && !isDear && !scanning.avoids(job);
   const spent = scanning.isOver(job) ? 0 : cost;

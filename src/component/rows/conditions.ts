@@ -29,6 +29,8 @@ export interface Offer {
   groups: readonly string[];
   /** In place of groups: jobs of all groups that begin with it. */
   groupPrefix?: string | undefined;
+  /** The name of the worker, of a lane the empty one. Absent: a worker of any name. */
+  worker?: string;
 }
 
 /** Conditions as a call has them; absent ones are left out or `undefined`. */
@@ -96,7 +98,7 @@ export function costOf(job: Pick<Doc<"jobs">, "cost">): number {
   return job.cost ?? COST_DEFAULT;
 }
 
-type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group">;
+type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group" | "prefer">;
 
 export function isOfGroups(
   { group }: Asked,
@@ -104,6 +106,19 @@ export function isOfGroups(
 ): boolean {
   if (groupPrefix !== undefined) return group?.startsWith(groupPrefix) === true;
   return groups.length === 0 || (group !== undefined && groups.includes(group));
+}
+
+/**
+ * Whether the job's preference, if it has one, leaves it to this claimer. It knows no clock: when the preference is over the
+ * row loses it, and gets a new `seq`.
+ */
+export function isPreferred(
+  { prefer }: Pick<Doc<"jobs">, "prefer">,
+  { labels, worker }: Pick<Offer, "labels" | "worker">,
+): boolean {
+  if (prefer === undefined) return true;
+  const isNamed = prefer.worker === undefined || worker === undefined || prefer.worker === worker;
+  return isNamed && (prefer.labels ?? []).every((one) => hasLabel(labels, one));
 }
 
 /** The groups as a cursor names them. A prefix has a form that no list of groups has. */
@@ -115,5 +130,6 @@ export function groupsKey({ groups, groupPrefix }: Offer): readonly string[] {
 export function allows(offer: Offer, job: Asked): boolean {
   const { labels = [] } = job;
   const affordable = offer.maxCost === undefined || costOf(job) <= offer.maxCost;
-  return affordable && isOfGroups(job, offer) && labels.every((one) => hasLabel(offer.labels, one));
+  if (!affordable || !isOfGroups(job, offer) || !isPreferred(job, offer)) return false;
+  return labels.every((one) => hasLabel(offer.labels, one));
 }

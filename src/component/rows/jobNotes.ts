@@ -32,6 +32,11 @@ export async function passDeadline(db: DatabaseWriter, { _id, deadline }: Job): 
   await db.patch("jobs", _id, { deadline: { ...deadline, isPassed: true } });
 }
 
+/** The preference of a job that is due later, or paused, is over: its place and `seq` stay. */
+export async function preferNone(db: DatabaseWriter, { _id }: Job): Promise<void> {
+  await db.patch("jobs", _id, { prefer: undefined });
+}
+
 /** Notes of a job that is scheduled or running whether it is parked when it becomes pending: its place and `seq` stay. */
 export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
   await db.patch("jobs", job._id, { paused: paused ? true : undefined });

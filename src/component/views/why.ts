@@ -11,6 +11,7 @@ import {
   whyExpired,
   whyLate,
   whyPaused,
+  whyPreferred,
   whyRunning,
   whyScheduled,
   whyWaits,
@@ -97,6 +98,8 @@ async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number):
     positionOf(db, queue, job, now),
     lastClaimIn(db, queue.name),
   ]);
+  if (job.prefer !== undefined && eligibleWorkers.fitting === 0 && !eligibleWorkers.more)
+    return [whyPreferred(job.prefer)];
   const reasons = whyWaits({
     ...{ now, queue: queue.name, labels: job.labels ?? [], group: job.group, cost: costOf(job) },
     ...{ isDraining: queue.isDraining, eligibleWorkers, inside, claimedAt, ...place },

@@ -130,10 +130,43 @@ const retryAndDeadline: Pair = {
   mutants: [],
 };
 
+/** The preferred worker and the alarm come for a job at the same time. */
+const claimAndPreference: Pair = {
+  of: "a claim by the worker that a job prefers, and the ring of the alarm at the end of its preference",
+  orders: 24,
+  async setUp(line) {
+    const prefer = { worker: "worker", forMs: nearEnd(line.now) };
+    const id = await line.enqueueOne({ prefer });
+    await untilDeadline(line);
+    return {
+      calls: { claim: new Worker(line, "worker").claims() },
+      check(answers, line) {
+        const { jobs } = answers.of<ClaimReply>("claim");
+        const { status, prefer } = line.job(id);
+        must(status === (jobs.length > 0 ? "running" : "pending"), "handed out, and waits");
+        must(prefer === undefined, "its preference outlives the alarm");
+      },
+      async rest(line) {
+        if (line.job(id)["status"] !== "pending") return;
+        const jobs = await new Worker(line, "other").claim();
+        must(jobs.length === 1, "it waits for its worker for ever");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "ending the preference of a job that waits when its time is over",
+      changes: [{ in: "startDeadlines.ts:expireOne", without: "endPreference" }],
+      finds: /^its preference outlives the alarm/,
+    },
+  ],
+};
+
 export const DEADLINES: readonly Pair[] = [
   claimAndDeadline,
   completeAndDeadline,
   releaseAndDeadline,
   cancelAndDeadline,
   retryAndDeadline,
+  claimAndPreference,
 ];

@@ -120,6 +120,14 @@ export const jobTables = {
     tags: v.optional(v.array(v.string())),
     /** Sorted, each once. */
     labels: v.optional(v.array(v.string())),
+    /** Only these workers take it: until it is first claimed, or the alarm of its row in `expiries` comes. */
+    prefer: v.optional(
+      v.object({
+        labels: v.optional(v.array(v.string())),
+        worker: v.optional(v.string()),
+        until: v.number(),
+      }),
+    ),
     /** Absent is 1. */
     cost: v.optional(v.number()),
     /** Its own rules instead of its queue's. */
@@ -210,9 +218,9 @@ export const jobTables = {
     .index("job", ["job"]),
 
   /**
-   * Jobs that must have begun, or ended, by a certain time: a row for each such bound of a job. Inserted by `enqueue`
-   * and, for a deadline, by `retry`; deleted by the expiry's timer of its segment, which ends the job if it still
-   * waits. Apart because a job's own index gives its place, and cannot give the end of its wait.
+   * Jobs that must have begun, or ended, by a certain time, or are left to some workers until then: a row for each such
+   * bound of a job. Inserted by `enqueue` and, for a deadline, by `retry`; deleted by the expiry's timer of its segment, which
+   * ends the job if it still waits, or ends its preference. Apart because a job's own index gives its place, and cannot give the end of its wait.
    */
   expiries: defineTable({ queue: v.string(), at: v.number(), job: v.id("jobs") }).index("at", [
     "queue",
