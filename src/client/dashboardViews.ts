@@ -54,9 +54,9 @@ export function viewReaders(
     workers: async (ctx) => {
       const workers = await callComponent(() => ctx.runQuery(component.lib.workers, {}));
       const seen = await withoutUnseen(workers, (queue) => seesQueue(options, ctx, queue));
-      const shown: ShownWorker[] = [];
-      for (const one of seen) shown.push({ ...one, may: await mayWorker(options, ctx, one) });
-      return shown;
+      // Once for all of them: the page has up to a hundred, and is read anew with each of their calls.
+      const may = await allowedOf(options, ctx, WORKER_CHANGES);
+      return seen.map((one): ShownWorker => ({ ...one, may: mayWorker(one, may) }));
     },
 
     events: async (ctx, { kind: _, ...args }) =>
@@ -98,15 +98,19 @@ async function mayOf(
   ]);
 }
 
-/** The one change of a worker that its page offers: quiet it, or end that. */
-async function mayWorker(
-  options: GivenOptions,
-  ctx: AuthorizeCtx<any>,
-  { id, isLane, state, quietBy }: WorkerStatus,
-): Promise<WorkerActionKind[]> {
+/** Of no worker in particular: a change of one is asked about with its id. */
+const WORKER_CHANGES = (["quietWorker", "resumeWorker"] as const).map((kind) => ({
+  ...{ kind, changes: true as const },
+}));
+
+/** The one change of a worker that its page offers, of the allowed ones: quiet it, or end that. */
+function mayWorker(
+  { isLane, state, quietBy }: WorkerStatus,
+  may: readonly WorkerActionKind[],
+): WorkerActionKind[] {
   if (isLane || state === "stopped") return [];
-  const kind = quietBy === "operator" ? "resumeWorker" : "quietWorker";
-  return await allowedOf(options, ctx, [{ kind, changes: true, id }]);
+  const offered = quietBy === "operator" ? "resumeWorker" : "quietWorker";
+  return may.filter((kind) => kind === offered);
 }
 
 /** Without queues that the caller may not see, the workers' jobs of these queues, and their lanes. */

@@ -25,11 +25,10 @@ describe("workers", () => {
 describe("the button of a worker", () => {
   const mayOf = async (t: App) => (await t.query(...read({ kind: "workers" })))[0]!.may;
 
-  test("quiets it or ends that, and is there for a caller that `authorize` lets do so to this very worker", async () => {
+  test("quiets it or ends that, and is there for a caller that `authorize` lets do so to workers", async () => {
     const t = newApp();
     const { worker } = await fill(t);
-    options.authorize = (_ctx, call) =>
-      !call.changes || (call.kind === "quietWorker" && call.id === worker);
+    options.authorize = (_ctx, call) => !call.changes || call.kind === "quietWorker";
     expect(await mayOf(t)).toEqual(["quietWorker"]);
     await t.mutation(...write({ kind: "quietWorker", id: worker }));
     expect(await t.query(...read({ kind: "workers" }))).toMatchObject([
@@ -40,6 +39,26 @@ describe("the button of a worker", () => {
     expect(await mayOf(t)).toEqual(["resumeWorker"]);
     await t.mutation(...write({ kind: "resumeWorker", id: worker }));
     expect(await mayOf(t), "and not to quiet it again").toEqual([]);
+  });
+
+  test("is refused for a worker that `authorize` keeps from the caller, though the page has it", async () => {
+    const t = newApp();
+    const { worker } = await fill(t);
+    options.authorize = (_ctx, call) => call.kind !== "quietWorker" || call.id === undefined;
+    expect(await mayOf(t)).toEqual(["quietWorker"]);
+    await refusal(t.mutation(...write({ kind: "quietWorker", id: worker })), "forbidden");
+  });
+
+  test("costs one question to `authorize` for all workers of the page", async () => {
+    const t = newApp();
+    await fill(t);
+    const asked: unknown[] = [];
+    options.authorize = (_ctx, call) => {
+      if (call.changes) asked.push(call);
+      return true;
+    };
+    await t.query(...read({ kind: "workers" }));
+    expect(asked).toEqual(["quietWorker", "resumeWorker"].map((kind) => ({ kind, changes: true })));
   });
 
   test("does nothing to an id that names none", async () => {

@@ -67,8 +67,8 @@ export type CallOf<Call extends { kind: string }, Kind extends Call["kind"]> = E
 /** A change of a queue or its jobs, or of a worker by its id, as `authorize` is asked. */
 export type DashboardChange = QueueChange | WorkerChange;
 
-/** Of no one queue: a worker may serve several. */
-type WorkerChange = { changes: true; queue?: undefined; kind: WorkerActionKind; id: string };
+/** Of no one queue: a worker may serve several. Without `id`: whether a page of workers has the buttons at all. */
+type WorkerChange = { changes: true; queue?: undefined; kind: WorkerActionKind; id?: string };
 
 type QueueChange = { changes: true; queue: string } & (
   | { kind: "pause" | "resume" | "drain" }
@@ -92,7 +92,7 @@ export type QueueActionKind =
 
 export type WorkerActionKind = "quietWorker" | "resumeWorker";
 
-/** A worker or lane, and which changes of it `authorize` allows. */
+/** A worker or lane, and which changes of workers `authorize` allows. */
 export type ShownWorker = WorkerStatus & { may: WorkerActionKind[] };
 
 /** A queue, and which changes of it `authorize` allows. */
