@@ -11,6 +11,7 @@ export type {
   JobEnd,
   PeekOptions,
 } from "./hookTypes.js";
+export type { ListenOptions, WorkerCustomEvent } from "./listeners.js";
 export type { OutputOptions, StopAfter, StopOptions, WorkerOptions } from "./options.js";
 export type {
   BatchContext,

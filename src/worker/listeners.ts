@@ -4,8 +4,25 @@ import type { WorkerEvent } from "./events.js";
 type Kind = WorkerEvent["kind"];
 type Listener<K extends Kind> = (event: Extract<WorkerEvent, { kind: K }>) => void;
 
+/** A worker's event as a platform's `EventTarget` has it: a `CustomEvent`, its `detail` the event itself. */
+export interface WorkerCustomEvent<K extends Kind = Kind> {
+  readonly type: K;
+  readonly detail: Extract<WorkerEvent, { kind: K }>;
+}
+
+/** As of any `EventTarget`. */
+export interface ListenOptions {
+  once?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+type CustomListener<K extends Kind> = (event: WorkerCustomEvent<K>) => void;
+
 export class Listeners {
   private readonly byKind = new Map<Kind, Set<Listener<any>>>();
+  /** Made by its first listener. */
+  private target: EventTarget | undefined;
+  private readonly guards = new WeakMap<CustomListener<any>, (event: Event) => void>();
 
   constructor(private readonly onEvent: (event: WorkerEvent) => void) {}
 
@@ -16,13 +33,38 @@ export class Listeners {
     return () => void listeners.delete(listener);
   }
 
+  addEventListener<K extends Kind>(
+    kind: K,
+    listener: CustomListener<K>,
+    { once = false, signal }: ListenOptions = {},
+  ): void {
+    this.target ??= new EventTarget();
+    // Node ends a process in which a listener of an `EventTarget` throws.
+    const guard =
+      this.guards.get(listener) ??
+      ((event) => call(listener, event as unknown as WorkerCustomEvent<K>));
+    this.guards.set(listener, guard);
+    this.target.addEventListener(kind, guard, {
+      once,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  removeEventListener<K extends Kind>(kind: K, listener: CustomListener<K>): void {
+    this.target?.removeEventListener(kind, this.guards.get(listener) ?? null);
+  }
+
   readonly emit = (event: WorkerEvent): void => {
-    for (const listener of [this.onEvent, ...(this.byKind.get(event.kind) ?? [])]) {
-      try {
-        listener(event);
-      } catch (error) {
-        console.error("[conveyor] a listener to a worker's events threw:", error);
-      }
-    }
+    for (const listener of [this.onEvent, ...(this.byKind.get(event.kind) ?? [])])
+      call(listener, event);
+    this.target?.dispatchEvent(new CustomEvent(event.kind, { detail: event }));
   };
+}
+
+function call<Event>(listener: (event: Event) => void, event: Event): void {
+  try {
+    listener(event);
+  } catch (error) {
+    console.error("[conveyor] a listener to a worker's events threw:", error);
+  }
 }

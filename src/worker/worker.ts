@@ -21,7 +21,7 @@ import type { WorkerEvent, WorkerState, WorkerStatus } from "./events.js";
 import type { PeekOptions } from "./hookTypes.js";
 import { anyHost, newId, type Host } from "./host.js";
 import { PRESENCE_DEFAULT_MS, STATUS_DEFAULT_MS } from "./limits.js";
-import { Listeners } from "./listeners.js";
+import { Listeners, type ListenOptions, type WorkerCustomEvent } from "./listeners.js";
 import { Loop } from "./loop.js";
 import type { OutputOptions, StopOptions, WorkerOptions } from "./options.js";
 import type { Transport } from "./transport.js";
@@ -150,6 +150,30 @@ export class Worker<Api extends WorkerApi> {
     listener: (event: Extract<WorkerEvent, { kind: Kind }>) => void,
   ): () => void {
     return this.listeners.on(kind, listener);
+  }
+
+  /**
+   * The same as of any `EventTarget`: the listener gets a `CustomEvent` with the worker's event as its `detail`. A listener
+   * that throws is told to the console.
+   *
+   * @param options `once`, and a `signal` that ends the listening.
+   * @example
+   * worker.addEventListener("state", ({ detail }) => show(detail.state), { signal });
+   */
+  addEventListener<Kind extends WorkerEvent["kind"]>(
+    kind: Kind,
+    listener: (event: WorkerCustomEvent<Kind>) => void,
+    options?: ListenOptions,
+  ): void {
+    this.listeners.addEventListener(kind, listener, options);
+  }
+
+  /** Ends what {@link addEventListener} began. */
+  removeEventListener<Kind extends WorkerEvent["kind"]>(
+    kind: Kind,
+    listener: (event: WorkerCustomEvent<Kind>) => void,
+  ): void {
+    this.listeners.removeEventListener(kind, listener);
   }
 
   /**

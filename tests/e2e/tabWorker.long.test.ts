@@ -78,6 +78,11 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
     const state = () => page.evaluate("window.worker.state");
     await vi.waitUntil(async () => (await state()) === "waiting", { timeout: 60_000 });
     await page.evaluate("window.worker.concurrency = 1");
+    await page.evaluate(`
+      window.heard = [];
+      window.worker.addEventListener("finished", (event) =>
+        heard.push([event instanceof CustomEvent, event.type, event.detail.id]));
+    `);
     const id = await enqueue(5);
     await vi.waitUntil(async () => (await state()) === "working", {
       timeout: 60_000,
@@ -86,6 +91,7 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
     await page.evaluate("window.worker.stop()");
     expect(await state()).toBe("stopped");
     expect(await succeeded([id])).toMatchObject([{ result: { square: 25 } }]);
+    expect(await page.evaluate("window.heard")).toEqual([[true, "finished", id]]);
     await page.close();
   }, 60_000);
 });
