@@ -225,7 +225,7 @@ export const vClaimedJob = v.object({
   rounds: v.optional(v.number()),
   /** As given to `enqueue`. */
   traceparent: v.optional(v.string()),
-  /** When it last became claimable, of a job with a `traceparent`; absent in the answer to a repeated call. */
+  /** When it last became claimable, of a job with a `traceparent`; absent in the answer to a worker's repeated call. */
   claimableAt: v.optional(v.number()),
   /** The answer of the queue's `related` query, in the claim's transaction. */
   related: v.optional(v.any()),

@@ -58,6 +58,10 @@ class Job:
         self.tags: list[str] = facts.get("tags", [])
         self.labels: list[str] = facts.get("labels", [])
         self.cost: int = facts.get("cost", 1)
+        #: The trace of which the job is a part, as the W3C header ``traceparent`` has it: the parent of the handler's spans.
+        self.traceparent: Optional[str] = facts.get("traceparent")
+        #: When a job of a trace last became claimable, in seconds since 1970, by the deployment's clock.
+        self.claimable_at: Optional[float] = facts["claimableAt"] / 1_000 if "claimableAt" in facts else None
         #: The result of the queue's `related` query, read in the transaction that claimed the job.
         self.related: Any = facts.get("related")
 

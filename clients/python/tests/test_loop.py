@@ -138,6 +138,28 @@ class Claims(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_handler_gets_the_trace_of_its_job_and_none_where_it_has_none(self) -> None:
+        async def main() -> None:
+            trace = f"00-{'ab' * 16}-{'cd' * 8}-01"
+            deployment = FakeDeployment()
+            deployment.add("traced", traceparent=trace, claimableAt=1_500)
+            deployment.add("plain")
+            seen: dict[str, Any] = {}
+
+            async def handler(job: Any) -> None:
+                seen[job.id] = (job.traceparent, job.claimable_at)
+                if job.traceparent:
+                    job.continue_with("next", None, traceparent=job.traceparent)
+
+            run = Run(deployment, handler, concurrency=2)
+            await asyncio.sleep(5)
+            self.assertEqual(seen, {"traced": (trace, 1.5), "plain": (None, None)})
+            await run.stop()
+            done = [one for call in deployment.made("complete") for one in call["finished"] if one["id"] == "traced"]
+            self.assertIn(trace, str(done))
+
+        virtually(main())
+
     def test_an_idle_worker_asks_ever_more_seldom_with_jitter_and_claims_when_there_is_work(self) -> None:
         async def main() -> None:
             deployment = FakeDeployment()

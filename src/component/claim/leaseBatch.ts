@@ -138,11 +138,16 @@ async function put(
     ...{ ...aboutJob(job), attempt: leased.attempt, worker: leased.worker },
     waitMs: now - job.enqueuedAt,
   });
+  const { traceparent, seq } = job;
+  // Of a job whose wait has a span: the row forgets it with the lease.
+  const isTraced = traceparent !== undefined && typeof seq === "bigint";
+  const claimableAt = isTraced ? msOfCommit(seq) : undefined;
   const held: HeldLease = {
     ...{ id: job._id, attempt: leased.attempt, n: batch.n },
     ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
     ...(graceMs === 0 ? {} : { graceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
+    ...(claimableAt === undefined || batch.session.lane === undefined ? {} : { claimableAt }),
   };
   batch.bytes = bytes;
   batch.isHeavy ||= payload.isLeftOut;
@@ -151,10 +156,7 @@ async function put(
   batch.leases.push(held);
   if (job.rules !== undefined) batch.ruled.set(job._id, job.rules);
   const claimed = describe(leased, payload.value, held, now);
-  const { seq } = job;
-  if (job.traceparent !== undefined && typeof seq === "bigint")
-    claimed.claimableAt = msOfCommit(seq);
-  batch.jobs.push(claimed);
+  batch.jobs.push(claimableAt === undefined ? claimed : { ...claimed, claimableAt });
 }
 
 /**
@@ -187,10 +189,10 @@ function boundsOf(
 export function describe(job: Job, payload: Value, held: HeldLease, now: number): ClaimedJob {
   const { queue, attempt, failures = 0, resets = 0, enqueuedAt } = job;
   const { name, priority, group, tags, labels, cost, rounds, traceparent } = job;
-  const { leaseMs = LANE_WATCH_MS, timeoutAt } = held;
+  const { leaseMs = LANE_WATCH_MS, timeoutAt, claimableAt } = held;
   const told = {
     ...{ id: job._id, queue, payload, attempt, failures, resets, leaseMs, enqueuedAt },
-    ...{ name, priority, group, tags, labels, cost, rounds, traceparent },
+    ...{ name, priority, group, tags, labels, cost, rounds, traceparent, claimableAt },
     timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
   };
   return Object.fromEntries(

@@ -86,6 +86,8 @@ export const workerTables = {
         graceMs: v.optional(v.number()),
         /** When the attempt has run long enough, however alive its session is. */
         timeoutAt: v.optional(v.number()),
+        /** Of a lane, and of a job with a `traceparent`: when the job became claimable. A mutation is told so with its step. */
+        claimableAt: v.optional(v.number()),
       }),
     ),
     /** The last call of `claim` or `complete`. */
