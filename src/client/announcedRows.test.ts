@@ -39,9 +39,9 @@ let fails = 0;
 const lines = conveyor.tableQueue("lines", {
   ...options,
   functions: () => named.lines,
-  batch: { size: 3 },
+  loop: { rows: 3 },
 });
-const run = lines.batch(async (ctx, { rows, cursor }) => {
+const run = lines.loop(async (ctx, { rows, cursor }) => {
   batches.push({ texts: rows.map(({ text }) => text), cursor: cursor as unknown });
   const refused = rows.find(({ text }) => text === "refused");
   if (refused !== undefined) await ctx.db.patch(refused._id, { status: "refused" });

@@ -53,7 +53,7 @@ type Functions = {
   claimable: FunctionReference<"query", "internal", { max: number }, FoundRows>;
   take: FunctionReference<"mutation", "internal", { rows: TakenRow[] }, RowTaken[]>;
   record: FunctionReference<"mutation", "internal">;
-  /** Of a queue with batches, in place of these. */
+  /** Of a queue with a `loop`, in place of these. */
   run: FunctionReference<"mutation", "internal">;
 };
 
@@ -83,17 +83,17 @@ export class TableQueue<
     options: AnyTableOptions,
     conveyor: ConveyorOptions = {},
   ) {
-    const { functions, scatter = 0, announced = false, batch } = options;
+    const { functions, scatter = 0, announced = false, loop } = options;
     checkInteger("scatter", scatter, 0, OFFERED_ROWS_MAX - LEASES_MAX);
-    if (batch !== undefined) checkInteger("batch.size", batch.size, 1, BATCH_ROWS_MAX);
+    if (loop !== undefined) checkInteger("loop.rows", loop.rows, 1, LOOP_ROWS_MAX);
     const named = () => (functions as unknown as () => Functions)();
     const ways =
-      batch === undefined
+      loop === undefined
         ? { onComplete: () => named().record }
         : { mutation: () => named().run, maxParallelism: 1, shards: 1 };
-    super(component, name, { ...loopRetry(batch), ...queueOptions(options), ...ways }, conveyor);
+    super(component, name, { ...loopRetry(loop), ...queueOptions(options), ...ways }, conveyor);
     this.rows = new RowTable(name, options);
-    this.size = batch?.size ?? 0;
+    this.size = loop?.rows ?? 0;
     this.table = { functions: named, scatter, announced };
     const { internalQuery = internalQueryGeneric, internalMutation = internalMutationGeneric } =
       conveyor;
@@ -119,7 +119,7 @@ export class TableQueue<
    * loop over batches begins, unless it is under way. In any other queue it does nothing, since the workers' subscriptions
    * see the rows themselves.
    *
-   * It reads one small row, and writes it where the last announcement has been worked off. With `batch` it reads a row that each
+   * It reads one small row, and writes it where the last announcement has been worked off. With `loop` it reads a row that each
    * batch writes, and is an enqueue where no loop is under way.
    *
    * @throws `componentNotMounted`.
@@ -129,7 +129,7 @@ export class TableQueue<
    */
   async ping(ctx: RunsMutations & RunsQueries): Promise<void> {
     if (this.isLoop) {
-      const { turn } = await this.loop(ctx);
+      const { turn } = await this.standing(ctx);
       await this.begin(ctx, turn);
     }
     if (!this.table.announced) return;
@@ -138,20 +138,20 @@ export class TableQueue<
   }
 
   /**
-   * Makes the mutation that works on batches of rows, to be exported as `run` by the module that `functions` names. The rows that
+   * Makes the mutation that works on the rows, a batch of them at a time, to be exported as `run` by the module that `functions` names. The rows that
    * still say so when the handler returns are no longer `pending` but `succeeded`; a handler that gives a row another state
    * has decided about that row. A batch, its rows' states and the cursor are one transaction. If the handler throws, nothing
    * of it stays, and the batch is tried again, by `retry`.
    *
-   * @param handler Is given the first rows that wait, up to `batch.size`, and the cursor that it returned last, at first `null`;
+   * @param handler Is given the first rows that wait, up to `loop.rows`, and the cursor that it returned last, at first `null`;
    * a cursor has up to 8 KiB. Nothing returned keeps it.
    * @example
-   * export const run = documents.batch(async (ctx, { rows, cursor }) => {
+   * export const run = documents.loop(async (ctx, { rows, cursor }) => {
    *   for (const row of rows) await ctx.db.insert("index", { document: row._id });
    *   return (cursor ?? 0) + rows.length;
    * });
    */
-  batch(
+  loop(
     handler: (
       ctx: GenericMutationCtx<DataModel>,
       batch: {
@@ -175,7 +175,7 @@ export class TableQueue<
     ctx: GenericMutationCtx<any>,
     handler: (ctx: GenericMutationCtx<any>, batch: { rows: Row[]; cursor: unknown }) => unknown,
   ): Promise<void> {
-    const { turn, cursor = null } = await this.loop(ctx);
+    const { turn, cursor = null } = await this.standing(ctx);
     const { rows, all } = await this.rows.readRows(ctx, this.size, CLAIM_MAX_BYTES);
     if (rows.length === 0) return;
     const next = (await handler(ctx, { rows, cursor: cursor as unknown })) as Value | undefined;
@@ -187,7 +187,7 @@ export class TableQueue<
     if (!all) await this.begin(ctx, turn + 1);
   }
 
-  private async loop(ctx: RunsQueries) {
+  private async standing(ctx: RunsQueries) {
     return await callComponent(() =>
       ctx.runQuery(this.component.tables.loop, { queue: this.name }),
     );
@@ -257,16 +257,16 @@ export class TableQueue<
 }
 
 /** Rows of one batch. */
-const BATCH_ROWS_MAX = 1_000;
+const LOOP_ROWS_MAX = 1_000;
 
 /** A batch that fails is tried again for most of a day: the loop would stand still until the next announcement. */
-const loopRetry = (batch: object | undefined) =>
-  batch === undefined ? {} : { retry: { maxAttempts: 1_000, maxBackoffMs: 60_000 } };
+const loopRetry = (loop: object | undefined) =>
+  loop === undefined ? {} : { retry: { maxAttempts: 1_000, maxBackoffMs: 60_000 } };
 
 /** The queue's own part of the options. */
 function queueOptions(options: AnyTableOptions): Record<string, unknown> {
   const own = ["functions", "index", "range", "order", "columns", "states", "scatter", "announced"];
-  const ours = [...own, "join", "record", "batch"];
+  const ours = [...own, "join", "record", "loop"];
   return {
     payload: v.any(),
     ...Object.fromEntries(Object.entries(options).filter(([name]) => !ours.includes(name))),

@@ -86,7 +86,7 @@ export interface TableQueueOptions<
   Joined = RowOf<DataModel, Table>,
 > extends Pick<QueueOptions<any, VResult>, Kept> {
   /**
-   * The module that exports the queue's `claimable`, `take` and `record`, or with `batch` its `run`: a function that returns it,
+   * The module that exports the queue's `claimable`, `take` and `record`, or with `loop` its `run`: a function that returns it,
    * so that the queue may stand in that module.
    * @example
    * functions: () => internal.documents
@@ -112,12 +112,12 @@ export interface TableQueueOptions<
    */
   order?: "asc" | "desc";
   /**
-   * Has Convex itself work on the rows, up to `size` of them in one transaction after the other, 1 to 1,000: a loop that
-   * `ping` begins, and that ends when no row waits. The module exports `run`, made by {@link TableQueue.batch}. Workers
+   * Has Convex itself work on the rows, up to `rows` of them in one transaction after the other, 1 to 1,000: a loop that
+   * `ping` begins, and that ends when no row waits. The module exports `run`, made by {@link TableQueue.loop}. Workers
    * outside get no rows then, and neither `join` nor `record` is called.
    * @default workers outside claim the rows
    */
-  batch?: { size: number };
+  loop?: { rows: number };
   columns: RowColumns<RowOf<DataModel, Table>, State>;
   states: RowStates<RowOf<DataModel, Table>[State]>;
   /**

@@ -84,10 +84,10 @@ const APP = {
   "lines.ts": `${PRELUDE}
     import { Conveyor } from "./src/client/index.js";
     const lines = new Conveyor(components.conveyor).tableQueue("lines", {
-      functions: () => internal.lines, index: "status", batch: { size: 2 }, columns: { state: "status" },
+      functions: () => internal.lines, index: "status", loop: { rows: 2 }, columns: { state: "status" },
       states: { pending: "new", running: "busy", succeeded: "done", failed: "bad" },
     });
-    export const run = lines.batch(async (ctx, { rows }) => {
+    export const run = lines.loop(async (ctx, { rows }) => {
       for (const { _id, times } of rows) await ctx.db.patch(_id, { times: times + 1 });
     });
     export const insert = mutation(async (ctx) => {
