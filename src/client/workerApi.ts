@@ -12,6 +12,7 @@ import {
   vOutputUpdate,
   vLease,
   vLogUpdate,
+  vOnCallRequest,
   vProgressUpdate,
   vWorkerFacts,
   type Finished,
@@ -42,6 +43,7 @@ const claimRequest = {
   lookIn: v.optional(v.array(v.string())),
   waited: v.optional(v.boolean()),
   placed: v.optional(v.boolean()),
+  onCall: v.optional(vOnCallRequest),
 };
 
 /** Builds the functions of {@link Conveyor.workerApi}. */
@@ -169,6 +171,7 @@ export function workerFunctions<
       args: {
         ...{ ...caller, ...about, leases: v.array(vLease), leaving: v.optional(v.number()) },
         tend: v.optional(v.array(v.string())),
+        onCall: v.optional(vOnCallRequest),
       },
       handler: async (ctx, { tend, ...args }) => {
         const { sessionKey, leases } = args;

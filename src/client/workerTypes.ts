@@ -42,6 +42,8 @@ export interface WantedJobs {
 export type WorkerCall = { token: TokenScope } & (
   | ({ kind: "hello" | "hasWork" | "peek" } & WantedJobs)
   | { kind: "cancellations" | "isQuiet"; sessionKey: string }
+  /** An idle worker of a large fleet waits to be called: it learns nothing of jobs. */
+  | { kind: "standby" }
   | { kind: "heartbeat" | "report"; sessionKey: string; leases: Lease[] }
   | ({ kind: "claim"; sessionKey: string; name: string } & WantedJobs)
   /** `claim`: the request for its next jobs. */
@@ -179,7 +181,9 @@ export type WatchCall =
   /** Which of the session's jobs are to be ended: a busy worker subscribes to it. */
   | { kind: "cancellations"; sessionKey: string }
   /** Whether an operator has the session claim nothing: a worker subscribes to it from then on until it may claim. */
-  | { kind: "isQuiet"; sessionKey: string };
+  | { kind: "isQuiet"; sessionKey: string }
+  /** Whether a worker of a large fleet has been called up: it subscribes to it while it stands by. */
+  | { kind: "standby"; peers: string; since: number };
 
 export type ReportArgs = SessionArgs & {
   /** The `session` of the claim's answer; without it, the session is read by its index. */

@@ -28,6 +28,7 @@ const vWatched = v.union(
   v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
   v.object({ kind: v.literal("cancellations"), sessionKey: v.string() }),
   v.object({ kind: v.literal("isQuiet"), sessionKey: v.string() }),
+  v.object({ kind: v.literal("standby"), peers: v.string(), since: v.number() }),
 );
 type Watched = Infer<typeof vWatched>;
 
@@ -79,6 +80,11 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
         const { kind, sessionKey } = call;
         await ask(ctx, token, (scope) => ({ kind, token: scope, sessionKey }));
         return await callComponent(() => ctx.runQuery(lib[kind], { token, sessionKey }));
+      }
+      if (call.kind === "standby") {
+        const { peers, since } = call;
+        await ask(ctx, token, (scope) => ({ kind: "standby", token: scope }));
+        return await callComponent(() => ctx.runQuery(lib.standby, { token, peers, since }));
       }
       const { kind, ...look } = call;
       await findAll(ctx, { token, queues: look.queues });

@@ -9,12 +9,10 @@ import { v } from "convex/values";
 import {
   vAnswer,
   vAttempt,
-  vOfferedRows,
   vOutputPage,
   vOutputUpdate,
-  vClaimedJob,
-  vConditions,
   vCounts,
+  vDuty,
   vEnqueued,
   vFinished,
   vHandedOver,
@@ -26,15 +24,14 @@ import {
   vLogPage,
   vLogUpdate,
   vNewJob,
+  vOnCallRequest,
   vPeekedJob,
-  vPlaces,
   vProgressUpdate,
   vQueueDeclaration,
   vReportAnswer,
   vStatus,
   vTokenScope,
   vWaiting,
-  vWorkerFacts,
   vWorkerStatus,
 } from "../shared/index.js";
 import { mutation, query } from "./_generated/server.js";
@@ -42,17 +39,18 @@ import * as attemptsStep from "./views/attempts.js";
 import * as cancelsStep from "./rows/cancels.js";
 import * as chunksStep from "./attempts/chunks.js";
 import * as claimStep from "./claim/claim.js";
+import { about, claimed, claimRequest, lookConditions } from "./claim/claimCall.js";
 import * as completeStep from "./attempts/complete.js";
 import * as completeLaterStep from "./attempts/completeLater.js";
 import * as countsStep from "./count/counts.js";
 import * as enqueueStep from "./enter/enqueue.js";
-import { vPlaceInFleet } from "./claim/fleet.js";
 import * as hasWorkStep from "./claim/hasWork.js";
 import * as heartbeatStep from "./attempts/heartbeat.js";
 import * as laneReportStep from "./push/laneReport.js";
 import * as laneApartStep from "./push/laneApart.js";
 import * as laneStepStep from "./push/laneStep.js";
 import { vGivenBack } from "./push/grants.js";
+import * as callUpsStep from "./claim/callUps.js";
 import * as mainLoopStep from "./push/mainLoop.js";
 import * as logsStep from "./attempts/logs.js";
 import * as reportStep from "./attempts/report.js";
@@ -170,44 +168,6 @@ export const watch = mutation({
 // --- The worker protocol ------------------------------------------------------------------------
 
 const caller = { token: v.string(), sessionKey: v.string() };
-/** The handle of the app's query that answers the groups of a token with `byQuery`. Run for no other token. */
-const groupsOf = v.optional(v.string());
-const claimed = {
-  ...{ jobs: v.array(vClaimedJob), session: v.string() },
-  ...{ fleet: v.optional(vPlaceInFleet), places: v.optional(vPlaces) },
-  isLate: v.optional(v.boolean()),
-  isQuiet: v.optional(v.boolean()),
-  /** Offered rows whose jobs are active. */
-  busyRows: v.optional(v.array(v.string())),
-};
-/** What a worker says of itself: with the first call, and after a change. */
-const about = { about: v.optional(vWorkerFacts) };
-const claimRequest = {
-  queues: v.array(vQueueDeclaration),
-  max: v.number(),
-  cursor: v.optional(v.string()),
-  /** It answers a wake, to which few of a fleet come. */
-  woken: v.optional(v.boolean()),
-  /**
-   * Jobs to take before any other, as `hasWork` has named them. Named jobs that are gone, or not for it, are passed
-   * over.
-   */
-  named: v.optional(v.array(v.string())),
-  /** The queues to search, of the ones it serves: none, if the named jobs are all that it wants. Absent: all. */
-  lookIn: v.optional(v.array(v.string())),
-  /** It searches for jobs that have waited a while: a new job is named to the worker that is to take it. */
-  waited: v.optional(v.boolean()),
-  /** It knows its places among the workers of these queues. */
-  placed: v.optional(v.boolean()),
-  /** Rows of the app's own tables, to be taken after all jobs that wait: see `tableRows.ts`. */
-  rows: v.optional(v.array(vOfferedRows)),
-  ...vConditions.fields,
-  groupsOf,
-};
-
-/** A claim's filters, and the claim's cursor if its groups have made it one of their own. */
-const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()), groupsOf };
-
 /**
  * Whether any of these queues has a claimable job. The same arguments for a whole fleet share one cached answer. With
  * `naming`, of one queue, which jobs these are, where they are few.
@@ -233,6 +193,13 @@ export const peek = query({
   },
   returns: v.array(vPeekedJob),
   handler: (ctx, args) => peekStep.peek(ctx, args),
+});
+
+/** Whether a worker on standby has been called up: `peers` and `since` are of the answer that put it there. */
+export const standby = query({
+  args: { token: v.string(), peers: v.string(), since: v.number() },
+  returns: v.boolean(),
+  handler: (ctx, args) => callUpsStep.isCalledUp(ctx, args),
 });
 
 /** The scope of a token. Throws unless it is a worker's. For callers that check or return something first. */
@@ -303,10 +270,14 @@ export const takeBack = mutation({
 
 /** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
 export const heartbeat = mutation({
-  args: { ...caller, leases: v.array(vLease), leaving: v.optional(v.number()), ...about },
+  args: {
+    ...{ ...caller, leases: v.array(vLease), leaving: v.optional(v.number()), ...about },
+    onCall: v.optional(vOnCallRequest),
+  },
   returns: v.object({
     answers: v.array(vAnswer),
     ...{ isLate: v.optional(v.boolean()), isQuiet: v.optional(v.boolean()) },
+    ...{ fleet: v.optional(v.number()), duty: v.optional(vDuty) },
   }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
 });

@@ -46,6 +46,24 @@ export const FLEET_OLD_MS = 60_000;
 /** How many workers of a fleet ask for that, of all that see the need. */
 export const FLEET_ASKS = 4;
 
+/** Workers on call, of many that are alike; and the most that one call-up calls. */
+export const ON_CALL = 2;
+export const CALL_UP_MAX = 256;
+/** A call-up so soon after another calls twice as many; about so many of the workers that it called write the next one. */
+export const CALL_UP_AGAIN_MS = 1_000;
+export const CALL_UP_ASKS = 4;
+/** How often a worker on call says so, while others stand by, and after how long a silence it is not on call. */
+export const DUTY_BEAT_MS = 20_000;
+export const DUTY_SILENT_MS = 30_000;
+/** How often the worker that watches claims: with the second for which it leaves a job, all waits end within 12 s. */
+export const WATCH_MS = 10_000;
+/** How often a worker that stands by says that it lives, and how seldom it may. */
+export const STANDBY_MS = 30 * 60_000;
+export const PRESENCE_MAX_MS = 24 * 60 * 60_000;
+/** The row of peers that were not called up for so long goes when another comes, of so many that are seen. */
+export const CALL_UPS_KEPT_MS = 24 * 60 * 60_000;
+export const CALL_UPS_FORGOTTEN = 2;
+
 /** Rows that one page of a list reads, matching the filter or not, and the bytes of these rows. */
 export const LIST_ROWS_MAX = 1_000;
 export const LIST_BYTES_MAX = 4 * 2 ** 20;
@@ -90,6 +108,10 @@ export const NAMED = 3;
 /** A due job is claimable within a second; a job that is not after this long is stuck. */
 export const NOT_PROMOTED_MS = 30_000;
 
+holds(
+  "a look reaches both bands of every shard of every queue with one route and priority, and as many shards as by default",
+  4 * SHARDS_DEFAULT * QUEUES_MAX <= LOOK_RANGES_MAX,
+);
 holds("a claim reads all places of a queue", 2 * PLACES_MAX <= LOOK_RANGES_MAX);
 holds(
   "a queue with the default shards may use all sets of labels, in one priority",

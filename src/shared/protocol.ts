@@ -337,4 +337,40 @@ export const vAnswer = v.object({
 });
 export type Answer = Infer<typeof vAnswer>;
 
+// --- Fleets on call -----------------------------------------------------------------------------
+
+/** A worker of a large fleet asks for its duty. */
+export const vOnCallRequest = v.object({
+  /** The same for all workers of the token with the same queues, labels, groups and budget, and for no others. */
+  peers: v.string(),
+  /** Waiting jobs that its subscriptions name besides the ones that it claims; of a beat, that it has seen none take. */
+  more: v.optional(v.number()),
+  /** Of a beat: for how many more jobs it has room. */
+  room: v.optional(v.number()),
+  /** How often it says that it lives while it stands by. */
+  presenceMs: v.optional(v.number()),
+});
+export type OnCallRequest = Infer<typeof vOnCallRequest>;
+
+/** The duty of a worker while it has room. */
+export const vDuty = v.object({
+  kind: v.union(
+    /** It subscribes to the waiting jobs. */
+    v.literal("onCall"),
+    /** It subscribes to `standby` with `since`. */
+    v.literal("standby"),
+    /** The same, and it claims every `nextMs`. */
+    v.literal("watch"),
+    /** Neither: it claims when it has room. */
+    v.literal("off"),
+  ),
+  since: v.optional(v.number()),
+  /** Its place among the workers on call. */
+  size: v.optional(v.number()),
+  rank: v.optional(v.number()),
+  /** When it is to be heard of again. Absent: as any idle worker. */
+  nextMs: v.optional(v.number()),
+});
+export type Duty = Infer<typeof vDuty>;
+
 // --- Status -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import type { ClaimConditions } from "./hookTypes.js";
 import { EMPTY_CLAIMS_MAX, NAMED_CLAIMS_A_LOOK, NAMED_LOOK_QUEUES } from "./limits.js";
 import { hasOtherOffer, narrow } from "./narrowing.js";
 import { Preference } from "./preference.js";
-import type { Claimed, ClaimRequest } from "./transport.js";
+import type { Claimed, ClaimRequest, PlaceInFleet } from "./transport.js";
 import { Waiting } from "./waiting.js";
 
 /** The free capacity of the worker. */
@@ -66,6 +66,40 @@ export class Asking {
     this.ahead.delete(queue);
     this.waiting.untold(queue);
     this.idle.told(this.waiting.isBacklog);
+  }
+
+  /** Whether anywhere more waits than is named; `undefined` while a subscription says nothing. */
+  get isBacklog(): boolean | undefined {
+    return this.waiting.isBacklog;
+  }
+
+  /** How many waiting jobs are named. */
+  get namedCount(): number {
+    return this.waiting.named;
+  }
+
+  /** It follows nothing, and claims at once, and then for as long as it finds jobs. */
+  comes(): void {
+    for (const queue of this.queues) this.waiting.told(queue, true);
+    this.idle.told(true, true);
+  }
+
+  /** It follows nothing, and waits to be called up, or follows anew. */
+  rests(): void {
+    for (const queue of this.queues) this.waiting.told(queue, false);
+    this.ahead.clear();
+    this.idle.told(false);
+  }
+
+  /** It claims once in so many ms though it follows nothing. */
+  looksIn(ms: number): void {
+    this.idle.looksIn(ms);
+  }
+
+  /** Its place among the workers that follow its queues. */
+  isOneOf(place: PlaceInFleet): void {
+    this.waiting.placed([{ queues: [...this.queues], ...place }]);
+    this.idle.inFleet(place);
   }
 
   /** When to claim, or null: when a subscription speaks. */

@@ -24,7 +24,7 @@ export async function confirmLeases(
   const isSoon = jobs.every(({ leaseMs }) => sentAt - firstSentAt < leaseMs / 2);
   if (repeats === 0 && isSoon) return jobs.map((job) => ({ job, sentAt: firstSentAt }));
   try {
-    const answers = await transport.heartbeat(jobs.map(({ id, attempt }) => ({ id, attempt })));
+    const { answers } = await transport.heartbeat(jobs.map(({ id, attempt }) => ({ id, attempt })));
     return jobs.flatMap((job, i) => {
       const answer = answers[i]?.answer;
       if (answer === "ok") return [{ job, sentAt }];

@@ -168,7 +168,7 @@ test("a beat does not wait behind a complete that takes its time", async () => {
     else reply();
   };
   const slow = transport.complete(1, []);
-  expect(await transport.heartbeat([])).toEqual([]);
+  expect(await transport.heartbeat([])).toEqual({ answers: [] });
   release();
   await slow;
 });

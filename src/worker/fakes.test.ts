@@ -70,6 +70,7 @@ export class FakeDeployment implements Transport {
     maxCost?: number;
     deferred?: boolean;
     leaving?: number;
+    onCall?: ClaimRequest["onCall"];
   }[] = [];
   /** Jobs to be enqueued with the result of a job. */
   readonly continued = new Map<string, Continuation[]>();
@@ -103,9 +104,7 @@ export class FakeDeployment implements Transport {
 
   private inFlight = 0;
   private reply: { n: number; answers: FinishedAnswer[]; jobs: ClaimedJob[]; held?: Answer[] } = {
-    n: 0,
-    answers: [],
-    jobs: [],
+    ...{ n: 0, answers: [], jobs: [] },
   };
   private attempts = new Map<string, number>();
   private tellHasWork: (hasWork: boolean) => void = () => {};
@@ -154,6 +153,7 @@ export class FakeDeployment implements Transport {
     return this.numbered("claim", n, { ids: [], max, ...budget }, () => ({
       answers: [],
       jobs: this.lease(max),
+      ...this.claimAnswer(request),
     }));
   }
 
@@ -175,27 +175,30 @@ export class FakeDeployment implements Transport {
       }
       const answers = finished.map(({ id, attempt, outcome }) => this.record(id, attempt, outcome));
       const others = this.answersHeld ? { held: held.map((lease) => this.stands(lease)) } : {};
-      return { answers, jobs: claim === undefined ? [] : this.lease(claim.max), ...others };
+      if (claim === undefined) return { answers, jobs: [], ...others };
+      return { answers, jobs: this.lease(claim.max), ...others, ...this.claimAnswer(claim) };
     });
   }
 
-  completeLater({
-    id,
-    attempt,
-    outcome,
-  }: Parameters<Transport["completeLater"]>[0]): Promise<void> {
+  completeLater(...[{ id, attempt, outcome }]: Parameters<Transport["completeLater"]>) {
     return this.call("completeLater", { ids: [id] }, () => {
       this.later.push(() => void this.record(id, attempt, outcome));
     });
   }
 
-  heartbeat(leases: { id: string; attempt: number }[], leaving?: number): Promise<Answer[]> {
+  heartbeat(...[leases, { leaving, onCall } = {}]: Parameters<Transport["heartbeat"]>) {
     const ids = leases.map(({ id }) => id);
-    const last = leaving === undefined ? {} : { leaving };
-    return this.call("heartbeat", { ids, ...last }, () =>
-      leases.map((lease) => this.stands(lease)),
-    );
+    const said = { ...(leaving === undefined ? {} : { leaving }), ...(onCall && { onCall }) };
+    return this.call("heartbeat", { ids, ...said }, () => ({
+      answers: leases.map((lease) => this.stands(lease)),
+      ...this.beatAnswer(onCall),
+    }));
   }
+
+  /** Further fields of the answer to a beat, and to a claim. */
+  beatAnswer: (onCall?: ClaimRequest["onCall"]) => object = () => ({});
+  claimAnswer: (request: ClaimRequest) => object = () => ({});
+  watchStandby: Transport["watchStandby"] = () => () => {};
 
   report({ updates, logs, output }: Parameters<Transport["report"]>[0]): Promise<ReportAnswer[]> {
     const leases = new Map([...updates, ...logs, ...output].map((one) => [one.id, one.attempt]));
@@ -324,8 +327,7 @@ export class FakeDeployment implements Transport {
     if (this.recorded.get(id)?.attempt === attempt) return { id, attempt, answer: "recorded" };
     if (answer.answer === "leaseLost") return answer;
     this.held.delete(id);
-    const times = (this.recorded.get(id)?.times ?? 0) + 1;
-    this.recorded.set(id, { attempt, outcome, times });
+    this.recorded.set(id, { attempt, outcome, times: (this.recorded.get(id)?.times ?? 0) + 1 });
     if (this.goesBack && /released|failed/.test(outcome.kind))
       this.tellHasWork(this.pending.push(this.leased.get(id)!) > 0);
     return { id, attempt, answer: "ok" };
@@ -333,9 +335,7 @@ export class FakeDeployment implements Transport {
 }
 
 function getOr<Value>(map: Map<string, Value[]>, id: string): Value[] {
-  const values = map.get(id) ?? [];
-  map.set(id, values);
-  return values;
+  return map.get(id) ?? map.set(id, []).get(id)!;
 }
 
 /** A worker's loop on a fake clock against a fake deployment. */
@@ -387,8 +387,7 @@ export function manual() {
 
 // Shows SG-48.
 test("the fake clock runs due callbacks in order, at their times, and further ones that they set", async () => {
-  const clock = new FakeClock();
-  const seen: string[] = [];
+  const [clock, seen] = [new FakeClock(), new Array<string>()];
   clock.after(20, () => seen.push(`second at ${clock.now()}`));
   clock.after(10, () => {
     seen.push(`first at ${clock.now()}`);

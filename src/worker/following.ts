@@ -39,6 +39,16 @@ export class Following {
     for (const queue of queues) this.watch?.goOn(queue, cursor);
   }
 
+  /** It follows nothing, until it starts again. */
+  pause(): void {
+    this.watch?.end();
+    this.watch = undefined;
+  }
+
+  get isPaused(): boolean {
+    return this.watch === undefined;
+  }
+
   stop(): void {
     this.watch?.end();
   }

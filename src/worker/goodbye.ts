@@ -13,7 +13,7 @@ export async function sayGoodbye(
 ): Promise<void> {
   let cancel = (): void => {};
   const late = new Promise<void>((resolve) => (cancel = clock.after(GOODBYE_MS, resolve)));
-  const said = transport.heartbeat([], n).then(
+  const said = transport.heartbeat([], { leaving: n }).then(
     () => {},
     () => {},
   );

@@ -6,6 +6,7 @@
 import { HEARTBEATS_PER_LEASE, type Answer } from "../shared/index.js";
 import type { Attempt, Attempts } from "./attempts.js";
 import type { Clock } from "./clock.js";
+import type { OnCall } from "./onCall.js";
 import type { Transport } from "./transport.js";
 
 export interface HeartDeps {
@@ -14,6 +15,7 @@ export interface HeartDeps {
   attempts: Attempts;
   /** 0 for never. */
   presenceMs: () => number;
+  onCall: Pick<OnCall, "beatMs" | "withBeat" | "answered" | "knowsFleet">;
   /** Whether a claim or completion is on its way: it is a beat too, and the two would conflict at one row. */
   isCalling: () => boolean;
   /** Whether cancellations are heard of without beats. If not, other calls do not stand in for a beat. */
@@ -49,6 +51,12 @@ export class Heart {
     this.apply(answers, sentAt);
   }
 
+  /** Beats at once, unless a beat is on its way. */
+  hurry(): void {
+    this.cancelTimer();
+    if (!this.stopped && !this.beating) void this.beat();
+  }
+
   stop(): void {
     this.stopped = true;
     this.cancelTimer();
@@ -56,9 +64,11 @@ export class Heart {
 
   private dueAt(): number | null {
     const held = this.deps.attempts.held();
+    const { onCall, presenceMs } = this.deps;
+    const { beatMs } = onCall;
     if (held.length === 0) {
-      const presenceMs = this.deps.presenceMs();
-      return presenceMs === 0 ? null : this.lastSentAt + presenceMs;
+      const ms = beatMs === undefined ? presenceMs() : (beatMs ?? 0);
+      return ms === 0 ? null : this.lastSentAt + ms;
     }
     const due = held.map((attempt) => this.dueFor(attempt));
     // A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.
@@ -67,7 +77,8 @@ export class Heart {
     const soonest = this.lastAffects(held) ? this.lastSentAt + pause : -Infinity;
     // Not for ever: a call that hangs must not cost the leases.
     const wait = this.deps.isCalling() ? shortest / HEARTBEATS_PER_LEASE : 0;
-    return Math.max(soonest, Math.min(...due) + wait);
+    const duty = beatMs === undefined ? Infinity : this.lastSentAt + (beatMs ?? Infinity);
+    return Math.min(duty, Math.max(soonest, Math.min(...due) + wait));
   }
 
   private dueFor({ expiresAt, startedAt, job: { leaseMs } }: Attempt): number {
@@ -83,16 +94,21 @@ export class Heart {
   }
 
   private async beat(): Promise<void> {
-    const { clock, transport, attempts } = this.deps;
+    const { clock, transport, attempts, onCall } = this.deps;
     this.beating = true;
     this.lastSentAt = clock.now();
     const sentAt = this.lastSentAt;
     const leases = attempts.held().map(({ job: { id, attempt } }) => ({ id, attempt }));
+    const asked = onCall.withBeat();
     try {
-      this.apply(await transport.heartbeat(leases), sentAt);
+      const { answers, fleet, duty } = await transport.heartbeat(leases, asked);
+      this.apply(answers, sentAt);
       this.lastFailed = false;
+      onCall.answered(asked, duty);
+      if (fleet !== undefined) onCall.knowsFleet(fleet);
     } catch (error) {
       this.lastFailed = true;
+      onCall.answered(asked);
       if (!this.stopped) this.deps.failed(error);
     } finally {
       this.beating = false;

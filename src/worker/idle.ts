@@ -51,6 +51,8 @@ export class Idle {
   /** Without a subscription, when it scans after an empty claim; and how many of these there were in a row. */
   private pollAt = 0;
   private emptyPolls = 0;
+  /** When it claims although the subscription says that nothing waits. */
+  private watchAt: number | null = null;
   /** Whether the next scan is in its turn: then it may take jobs of another worker's shard. */
   isInTurn = false;
 
@@ -75,6 +77,11 @@ export class Idle {
     this.hasWork = hasWork;
   }
 
+  /** It claims once in so many ms, although the subscription says nothing, or is none. */
+  looksIn(ms: number): void {
+    this.watchAt = this.clock.now() + ms;
+  }
+
   /** Its place, in the answer of a claim that has not scanned for jobs. */
   inFleet(fleet: PlaceInFleet | undefined): void {
     this.fleet = fleet ?? this.fleet;
@@ -94,6 +101,7 @@ export class Idle {
     }: { fleet?: PlaceInFleet | undefined; isBeside?: boolean | undefined } = {},
   ): void {
     if (!isBeside) this.looksLeft -= 1;
+    this.watchAt = null;
     this.fleet = fleet ?? this.fleet;
     this.polled(got);
     if (got > 0) {
@@ -109,7 +117,7 @@ export class Idle {
   /** When to claim, or null: when the subscription speaks. */
   claimAt(): number | null {
     if (this.looksLeft > 1) return this.lookAt;
-    if (this.hasWork === false) return this.looksLeft > 0 ? this.lookAgainAt : null;
+    if (this.hasWork === false) return this.looksLeft > 0 ? this.lookAgainAt : this.watchAt;
     // Without a subscription there is nothing to say when work comes, and polling must stay cheap.
     if (this.hasWork === undefined && this.wait > 0) {
       const { lookAt, pollMs } = this;

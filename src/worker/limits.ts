@@ -22,6 +22,8 @@ export const PATIENCE_MS = 400;
 export const LATE_WINS = 2;
 /** Once to one and a half times so long it leaves a job that it has failed to workers that have not. */
 export const FAILED_PATIENCE_MS = 2_000;
+/** After how long a worker on call without room reports a job that no other takes: others are called up for it. */
+export const UNTAKEN_MS = 250;
 /** For so long after it got a job, the news that it waits is old news. */
 export const NAMED_TAKEN_MS = 2_000;
 /** One in so many claims of named jobs also scans so many queues: for jobs that are lost, overdue or hidden. */

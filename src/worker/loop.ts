@@ -41,6 +41,7 @@ export class Loop {
       slots: () => this.slotsNow(),
       isQuiet: () => this.quietBy.size > 0,
       mustBeSeen: () => this.quietBy.has("operator"),
+      room: () => this.room(0),
       stop: () => this.stop(),
       failed: (call, failure) => this.failed(call, failure),
       sideCallFailed: (call, error) => this.sideCallFailed(call, error),
@@ -73,6 +74,7 @@ export class Loop {
   private end(): void {
     const { stopping, heart, reports, cancellations, attempts, gathering, status, lifetime } =
       this.parts;
+    this.parts.onCall.stop();
     stopping.end();
     this.giveUp();
     lifetime.end();
@@ -91,6 +93,7 @@ export class Loop {
     this.options.emit({ kind: "stopping", graceMs });
     this.parts.stopping.begin(graceMs);
     this.parts.gathering.giveBack();
+    this.parts.onCall.hasClosed();
     this.refresh(true);
     this.parts.waker.wake();
   }
@@ -109,6 +112,7 @@ export class Loop {
     else this.quietBy.delete(by);
     this.options.emit({ kind: "quiet", isQuiet, by });
     this.parts.heart.schedule();
+    if (isQuiet) this.parts.onCall.hasClosed();
     this.parts.waker.wake();
   }
 
@@ -193,12 +197,14 @@ export class Loop {
   }
 
   private async claim(room: number, conditions: ClaimConditions): Promise<void> {
-    const { asking } = this.parts;
-    const request = asking.request(this.bounds(room), conditions);
-    if (request === null) return;
+    const { asking, onCall } = this.parts;
+    const plain = asking.request(this.bounds(room), conditions);
+    if (plain === null) return;
+    const request = Object.assign(plain, onCall.withClaim(plain));
     const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
     if (end.kind === "answered") return await this.claimed(end, request);
     asking.cameInVain(request);
+    onCall.answered(request);
     this.failed("claim", end);
   }
 
@@ -206,8 +212,10 @@ export class Loop {
     const { asking, heart, outbox, recording } = this.parts;
     await recording.handOver(sending);
     const conditions = room > 0 && asking.asksBeside ? this.mayClaim(room) : null;
-    const claim =
+    const { onCall } = this.parts;
+    const plain =
       conditions === null ? undefined : asking.requestBeside(this.bounds(room), conditions);
+    const claim = plain === undefined ? undefined : Object.assign(plain, onCall.withClaim(plain));
     const options = {
       ...recording.optionsOf(sending),
       ...(claim === undefined ? {} : { claim }),
@@ -224,6 +232,7 @@ export class Loop {
     }
     outbox.reject(sending);
     asking.rejected(claim);
+    onCall.answered(claim);
     this.failed("complete", end);
   }
 
@@ -254,6 +263,8 @@ export class Loop {
   ): Promise<void> {
     const { asking, following, attempts, cancellations, execution } = this.parts;
     asking.answered(reply, request, this.options.clock.now() - sentAt);
+    const { onCall } = this.parts;
+    onCall.answered(request, reply.duty);
     if (reply.jobs.length === 0) return following.cameInVain(request);
     const leases = await confirmLeases(this.options, reply.jobs, { sentAt, repeats });
     const begun: Attempt[] = [];
@@ -273,10 +284,11 @@ export class Loop {
   // --- Trouble, and the end ---------------------------------------------------------------------
 
   private changed(): void {
-    const { heart, cancellations, gathering, waker } = this.parts;
+    const { heart, cancellations, gathering, waker, onCall } = this.parts;
     heart.schedule();
     cancellations.changed();
     gathering.changed();
+    onCall.looksAgain();
     this.refresh(true);
     waker.wake();
   }

@@ -108,8 +108,8 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
   poll?: { everyMs: number };
   /**
    * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It serves the list of
-   * workers: nothing else depends on it.
-   * @default 60_000
+   * workers. With 0 a worker of a large fleet never stands by: it hears of every job.
+   * @default 60_000; of a worker that stands by in a fleet of more than eight, 1_800_000
    */
   presenceMs?: number;
   /**

@@ -16,6 +16,7 @@ import { Heart } from "./heart.js";
 import type { Hooks } from "./hookTypes.js";
 import { PRESENCE_DEFAULT_MS } from "./limits.js";
 import type { OutputOptions, StopAfter } from "./options.js";
+import { OnCall } from "./onCall.js";
 import { Outbox } from "./outbox.js";
 import { outcomeOfAbandoned } from "./outcome.js";
 import type { Load } from "./pressure.js";
@@ -39,6 +40,10 @@ export interface LoopOptions {
   /** At the start: it may change. */
   concurrency: number;
   presenceMs: number;
+  /** The workers alike, of which only a few follow the waiting jobs; absent, it follows them always. */
+  peers?: string;
+  /** How often it says that it lives while it stands by. */
+  standbyMs?: number;
   /** The budget of its jobs' costs; absent, there is none. */
   maxCost?: number;
   output: Required<OutputOptions>;
@@ -71,6 +76,8 @@ export interface LoopSide {
   isQuiet: () => boolean;
   /** It claims nothing, and learns from beats alone, where it follows nothing, that it may again. */
   mustBeSeen: () => boolean;
+  /** For how many more jobs it has room. */
+  room: () => number;
   stop: () => void;
   failed: (call: CallName, failure: Failure) => void;
   sideCallFailed: (call: CallName, error: unknown) => Failure["kind"];
@@ -84,6 +91,7 @@ export interface Parts {
   outbox: Outbox;
   asking: Asking;
   following: Following;
+  onCall: OnCall;
   calls: Calls;
   attempts: Attempts;
   heart: Heart;
@@ -113,7 +121,10 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   });
   const following = new Following({
     ...{ transport, asking, maxCost },
-    told: () => waker.wake(),
+    told: () => {
+      onCall.looksAgain();
+      waker.wake();
+    },
     failed: (error) => void loop.sideCallFailed("hasWork", error),
   });
   const calls = new Calls({ clock, emit, gaveUp: loop.gaveUp });
@@ -121,8 +132,17 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     ...{ clock, emit, changed: loop.changed },
     abandoned: (attempt) => execution.conclude(attempt, outcomeOfAbandoned(attempt)),
   });
-  const heart = new Heart({
-    ...{ clock, transport, attempts },
+  const onCall: OnCall = new OnCall({
+    ...{ clock, transport, asking, following, room: loop.room },
+    ...{ peers: options.peers, presenceMs: options.standbyMs },
+    beat: () => heart.hurry(),
+    changed: () => {
+      heart.schedule();
+      waker.wake();
+    },
+  });
+  const heart: Heart = new Heart({
+    ...{ clock, transport, attempts, onCall },
     presenceMs: () => (loop.mustBeSeen() && presenceMs === 0 ? PRESENCE_DEFAULT_MS : presenceMs),
     isCalling: () => calls.isCalling,
     hearsCancellations: () => cancellations.isLive,
@@ -195,7 +215,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
     wake: () => waker.wake(),
   });
   return {
-    ...{ waker, outbox, asking, following, calls, attempts, heart, recording, reports },
+    ...{ waker, outbox, asking, following, onCall, calls, attempts, heart, recording, reports },
     ...{ cancellations, execution, gathering, stopping, status, lifetime, gate },
   };
 }

@@ -6,11 +6,13 @@ import type {
   OutputUpdate,
   ClaimedJob,
   Continuation,
+  Duty,
   Finished,
   FinishedAnswer,
   Hello,
   Lease,
   LogUpdate,
+  OnCallRequest,
   PeekedJob,
   Places,
   ProgressUpdate,
@@ -38,6 +40,8 @@ export interface ClaimRequest {
   /** Instead of the labels and groups that the worker offers: fewer. */
   labels?: string[];
   groups?: string[];
+  /** It is of a large fleet, and asks for its duty. */
+  onCall?: OnCallRequest;
 }
 
 export interface CompleteOptions {
@@ -60,6 +64,14 @@ export interface Claimed {
   fleet?: PlaceInFleet;
   /** The same by queue, where it is known. */
   places?: Places;
+  duty?: Duty;
+}
+
+export interface Beat {
+  answers: Answer[];
+  /** Of an idle worker: how many serve one of its queues, where these are many. */
+  fleet?: number;
+  duty?: Duty;
 }
 
 /** An outcome with its job's queue, which names the validator of the result, and the jobs to be enqueued with it. */
@@ -93,7 +105,7 @@ export interface Transport {
   /** Hands one outcome over to be recorded by the deployment itself, however often that takes. */
   completeLater(finished: Report): Promise<void>;
   /** `leaving`: the session is over, and this is a number above all of its calls. */
-  heartbeat(leases: Lease[], leaving?: number): Promise<Answer[]>;
+  heartbeat(leases: Lease[], options?: { leaving?: number; onCall?: OnCallRequest }): Promise<Beat>;
   report(said: {
     updates: ProgressUpdate[];
     logs: LogUpdate[];
@@ -112,6 +124,12 @@ export interface Transport {
   /** Follows which leases of this session are canceled. */
   watchCancellations(
     onValue: (leases: Lease[]) => void,
+    onError: (error: unknown) => void,
+  ): () => void;
+  /** Follows whether a worker that stands by has been called up. */
+  watchStandby(
+    place: { peers: string; since: number },
+    onValue: (isCalled: boolean) => void,
     onError: (error: unknown) => void,
   ): () => void;
   close(): Promise<void>;

@@ -142,6 +142,10 @@ export class Waiting {
     return said.includes(undefined) ? undefined : false;
   }
 
+  get named(): number {
+    return this.jobs.size;
+  }
+
   /** Whether the other workers of all queues where more waits than is named are away. */
   get isAlone(): boolean {
     return this.backlogs().every((queue) => this.others.areAway(queue));

@@ -99,12 +99,10 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
       const finishedLater = { ...caller, finished: [finished], later: true };
       await wire.mutation(api.complete, finishedLater);
     },
-    heartbeat: async (leases, leaving) => {
-      if (leaving !== undefined)
-        return (await wire.beat(api.heartbeat, { ...caller, leases, leaving })).answers;
-      return await description.with(
-        async (about) =>
-          noting(await wire.beat(api.heartbeat, { ...caller, leases, ...about })).answers,
+    heartbeat: async (leases, { leaving, ...options } = {}) => {
+      if (leaving !== undefined) return await wire.beat(api.heartbeat, { ...caller, leases, leaving });
+      return await description.with(async (about) =>
+        noting(await wire.beat(api.heartbeat, { ...caller, leases, ...options, ...about })),
       );
     },
     report: async (said) =>
@@ -124,6 +122,8 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
         onValue,
         onError,
       ),
+    watchStandby: (place, onValue, onError) =>
+      wire.follow(api.watch, { token, call: { kind: "standby", ...place } }, onValue, onError),
     close: async () => {
       quiet.end();
       await wire.close();

@@ -23,6 +23,7 @@ import { anyHost, newId, type Host } from "./host.js";
 import { PRESENCE_DEFAULT_MS, STATUS_DEFAULT_MS } from "./limits.js";
 import { Listeners, type ListenOptions, type WorkerCustomEvent } from "./listeners.js";
 import { Loop } from "./loop.js";
+import { peersKey } from "./onCall.js";
 import type { OutputOptions, StopOptions, WorkerOptions } from "./options.js";
 import type { Transport } from "./transport.js";
 import type { QueuesOf, WorkerApi } from "./types.js";
@@ -289,6 +290,18 @@ export class Worker<Api extends WorkerApi> {
     };
   }
 
+  /**
+   * Where others are alike, it may stand by. Not one that asks before each claim, or serves some queues only when others are
+   * empty: its peers cannot know what it would take.
+   */
+  private standing(): { peers?: string; standbyMs?: number } {
+    const { beforeClaim, backPressure, poll, presenceMs, labels, groups, maxCost } = this.options;
+    const isOwn = beforeClaim !== undefined || backPressure !== undefined || poll !== undefined;
+    if (isOwn || this.whenIdle.length > 0 || presenceMs === 0) return {};
+    const peers = peersKey({ queues: this.queues, labels, groups, maxCost });
+    return { peers, ...(presenceMs === undefined ? {} : { standbyMs: presenceMs }) };
+  }
+
   private newLoop(transport: Transport): Loop {
     const { options, name, queues, handlers, output } = this;
     const { maxCost, stopAfter, graceMs, labels, groups, tracer } = options;
@@ -303,6 +316,7 @@ export class Worker<Api extends WorkerApi> {
       ...(tracer === undefined ? {} : { tracer }),
       concurrency: this.slots,
       presenceMs: options.presenceMs ?? PRESENCE_DEFAULT_MS,
+      ...this.standing(),
       statusMs: options.statusMs ?? STATUS_DEFAULT_MS,
       ...(maxCost === undefined ? {} : { maxCost }),
       ...(stopAfter === undefined ? {} : { stopAfter }),

@@ -190,6 +190,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           waited?: boolean;
           placed?: boolean;
           rows?: Array<{ queue: string; ids: Array<string>; all?: boolean }>;
+          onCall?: {
+            peers: string;
+            more?: number;
+            room?: number;
+            presenceMs?: number;
+          };
           labels?: Array<string>;
           maxCost?: number;
           groups?: Array<string>;
@@ -236,6 +242,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           isLate?: boolean;
           isQuiet?: boolean;
           busyRows?: Array<string>;
+          duty?: {
+            kind: "onCall" | "standby" | "watch" | "off";
+            since?: number;
+            size?: number;
+            rank?: number;
+            nextMs?: number;
+          };
           cursor: string;
         },
         Name
@@ -417,6 +430,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             waited?: boolean;
             placed?: boolean;
             rows?: Array<{ queue: string; ids: Array<string>; all?: boolean }>;
+            onCall?: {
+              peers: string;
+              more?: number;
+              room?: number;
+              presenceMs?: number;
+            };
             labels?: Array<string>;
             maxCost?: number;
             groups?: Array<string>;
@@ -476,6 +495,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           isLate?: boolean;
           isQuiet?: boolean;
           busyRows?: Array<string>;
+          duty?: {
+            kind: "onCall" | "standby" | "watch" | "off";
+            since?: number;
+            size?: number;
+            rank?: number;
+            nextMs?: number;
+          };
           cursor?: string;
         },
         Name
@@ -763,6 +789,12 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             slots: number;
             mode?: "quiet" | "draining";
           };
+          onCall?: {
+            peers: string;
+            more?: number;
+            room?: number;
+            presenceMs?: number;
+          };
         },
         {
           answers: Array<{
@@ -772,6 +804,14 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           isLate?: boolean;
           isQuiet?: boolean;
+          fleet?: number;
+          duty?: {
+            kind: "onCall" | "standby" | "watch" | "off";
+            since?: number;
+            size?: number;
+            rank?: number;
+            nextMs?: number;
+          };
         },
         Name
       >;
@@ -1533,6 +1573,13 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             logsDropped?: number;
           }>;
         },
+        Name
+      >;
+      standby: FunctionReference<
+        "query",
+        "internal",
+        { token: string; peers: string; since: number },
+        boolean,
         Name
       >;
       status: FunctionReference<

@@ -18,25 +18,22 @@ import {
   LEASES_MAX,
   type Answer,
   type ClaimedJob,
+  type Duty,
   type Finished,
   type Lease,
   type WorkerFacts,
 } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { judgeCall } from "../rows/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { oweAll, tellAll } from "../edges/callbacks.js";
 import { askedOf } from "../rows/cancels.js";
-import {
-  checkRequest,
-  leasedBefore,
-  namesOf,
-  takeJobs,
-  type Claimed,
-  type ClaimRequest,
-  repliedWith,
-} from "../claim/claim.js";
+import { checkRequest, leasedBefore, namesOf, takeJobs, repliedWith } from "../claim/claim.js";
+import type { Claimed, ClaimRequest } from "../claim/claimCall.js";
+import { askedDuty } from "../claim/onCall.js";
 import { answerBeat } from "./heartbeat.js";
-import { closeCall, judgeCall, keepLeases, type Session } from "../rows/sessions.js";
+import { FULL } from "../rows/duties.js";
+import { closeCall, keepLeases, type Session } from "../rows/sessions.js";
 import { offerOf } from "../rows/conditions.js";
 import { recordAll } from "./recording.js";
 import { enterSession } from "../rows/tokenSessions.js";
@@ -44,6 +41,7 @@ import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 
 export interface Completed extends Pick<Claimed, "fleet" | "places" | "isLate" | "busyRows"> {
+  duty?: Duty;
   answers: Answer[];
   jobs: ClaimedJob[];
   cursor?: string;
@@ -90,6 +88,13 @@ export async function complete(
     request === undefined
       ? undefined
       : await takeJobs(ctx, current, args.n, request, now, { besideCallbacks });
+  const chosen =
+    request === undefined || claimed === undefined
+      ? undefined
+      : await askedDuty(ctx, current, request, claimed, now);
+  // A worker on call has room again.
+  const { peers, standbySince } = current;
+  const again = request === undefined && standbySince === FULL && peers ? { peers } : undefined;
 
   const closed = await closeCall(
     ctx.db,
@@ -102,6 +107,7 @@ export async function complete(
       about,
       recorded: answers.filter(({ answer }) => answer === "ok").length,
       ...(request === undefined ? {} : { queues: namesOf(request), offer: offerOf(request) }),
+      duty: chosen?.fields ?? again,
     },
     now,
   );
@@ -114,6 +120,7 @@ export async function complete(
     jobs: claimed.jobs,
     cursor: claimed.cursor,
     ...repliedWith(claimed, current),
+    ...(chosen === undefined ? {} : { duty: chosen.duty }),
     ...others,
   };
 }

@@ -17,19 +17,23 @@ import {
   checkLeases,
   LEASES_MAX,
   type Answer,
+  type Duty,
   type Lease,
+  type OnCallRequest,
   type WorkerFacts,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { judgeCall } from "../rows/callNumbers.js";
 import { askedOf, isNamed } from "../rows/cancels.js";
 import { leaveFleets } from "../claim/fleet.js";
+import { dutyAtBeat, dutyAtEnd } from "../claim/onCall.js";
 import {
   depart,
   findSession,
   findLease,
-  judgeCall,
   renew,
+  setDuty,
   type HeldLease,
   type Session,
 } from "../rows/sessions.js";
@@ -42,12 +46,17 @@ import { scheduleWake } from "../edges/wakes.js";
 import { authorize } from "../rows/tokens.js";
 import { isAnyOverdue } from "../tend/watchdog.js";
 
-/** The answer to a beat. `isLate`: its worker has late work tended. */
+/**
+ * The answer to a beat. `isLate`: its worker has late work tended. `fleet`: of an idle worker, how many serve one of its queues,
+ * where these are more than a claim reads.
+ */
 export interface Beat {
   answers: Answer[];
   isLate?: boolean;
   /** By an operator: it is given no job. */
   isQuiet?: boolean;
+  fleet?: number;
+  duty?: Duty;
 }
 
 export async function heartbeat(
@@ -58,6 +67,7 @@ export async function heartbeat(
     leases: Lease[];
     leaving?: number;
     about?: WorkerFacts;
+    onCall?: OnCallRequest;
   },
 ): Promise<Beat> {
   const now = Date.now();
@@ -72,8 +82,25 @@ export async function heartbeat(
     session.leases.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
   const renewed = await renew(ctx.db, session, args.leases, asked, now, about);
   const answers = answerBeat(renewed.leases, args.leases, asked);
-  const late = (await isLate(ctx, renewed, now)) ? { isLate: true } : {};
-  return { answers, ...late, ...(renewed.isQuiet === true ? { isQuiet: true } : {}) };
+  const { isLate, fleet } = await look(ctx, renewed, now);
+  const duty = args.onCall === undefined ? {} : await keepDuty(ctx, renewed, args.onCall, now);
+  return {
+    ...{ answers, ...duty },
+    ...(isLate ? { isLate } : {}),
+    ...(fleet > 0 ? { fleet } : {}),
+    ...(renewed.isQuiet === true ? { isQuiet: true } : {}),
+  };
+}
+
+async function keepDuty(
+  ctx: MutationCtx,
+  session: Session,
+  onCall: OnCallRequest,
+  now: number,
+): Promise<{ duty: Duty }> {
+  const { fields, duty } = await dutyAtBeat(ctx, session, onCall, now);
+  if (fields !== undefined) await setDuty(ctx.db, session, fields);
+  return { duty };
 }
 
 /**
@@ -81,12 +108,12 @@ export async function heartbeat(
  * notice that the janitor has died. An idle worker's, once per minute, may be the only calls to a queue with jobs that are
  * all due later.
  */
-async function isLate(
+async function look(
   ctx: MutationCtx,
   { leases, expiresAt, queues }: Session,
   now: number,
-): Promise<boolean> {
-  if (leases.length > 0) return await reviveJanitor(ctx, expiresAt, now);
+): Promise<{ isLate: boolean; fleet: number }> {
+  if (leases.length > 0) return { isLate: await reviveJanitor(ctx, expiresAt, now), fleet: 0 };
   return await isAnyOverdue(ctx, queues, now);
 }
 
@@ -109,6 +136,7 @@ async function leave(
   // Repeated, or its reply was lost: the consequences of its leaving are ensured once, however often the call is
   // repeated.
   if (session.state === "gone") return { answers };
+  await dutyAtEnd(ctx, session, now);
   await leaveFleets(ctx, session, now);
   await ensureAllCounted(ctx, session.queues, now);
   await ensureSweep(ctx, forgottenAt(now), now);

@@ -19,21 +19,19 @@ import {
   NAMED_WAITED_MS,
   QUEUES_MAX,
   type ClaimedJob,
-  type Conditions,
-  type OfferedRows,
-  type Places,
-  type QueueDeclaration,
-  type WorkerFacts,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
-import type { Doc, Id } from "../_generated/dataModel.js";
+import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
+import { judgeCall } from "../rows/callNumbers.js";
 import { describe, isFull, newLeaseBatch, take, takeSeen, type LeaseBatch } from "./leaseBatch.js";
 import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
-import { countAnew, type PlaceInFleet } from "./fleet.js";
-import { closeCall, judgeCall, room, type HeldLease, type Session } from "../rows/sessions.js";
+import type { Claimed, ClaimReply, ClaimRequest } from "./claimCall.js";
+import { countAnew } from "./fleet.js";
+import { closeCall, room, type Session } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
+import { askedDuty } from "./onCall.js";
 import { groupsKey, offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
 import { withEffects } from "../edges/applyEffects.js";
@@ -43,64 +41,6 @@ import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 import { nextCursor } from "./nextCursor.js";
 import { takeRows } from "./tableRows.js";
-
-export interface ClaimRequest extends Conditions {
-  queues: QueueDeclaration[];
-  max: number;
-  cursor?: string;
-  woken?: boolean;
-  /** To be taken before any other. */
-  named?: string[];
-  /** The queues searched besides the named jobs. Absent: all of its queues. */
-  lookIn?: string[];
-  /** It searches for jobs that have waited a while. */
-  waited?: boolean;
-  /** It knows its places among the workers of its queues. */
-  placed?: boolean;
-  /** The app's query for the groups of a token, by its handle. */
-  groupsOf?: string;
-  /** The groups of a token that is for all with a prefix. */
-  groupPrefix?: string;
-  /** What its worker says of itself, where that is new. */
-  about?: WorkerFacts;
-  /** Rows of the app's own tables, which are taken after all jobs that wait. */
-  rows?: OfferedRows[];
-}
-
-export interface Claimed {
-  leases: HeldLease[];
-  jobs: ClaimedJob[];
-  cursor: string;
-  /** Of jobs that have rules of their own, the row: see `laneJobs.ts`. */
-  ruled: ReadonlyMap<string, Id<"jobRules">>;
-  /** Payloads are left out, being more than was asked for: the lane reads them later. */
-  isHeavy?: boolean;
-  /** A job was left that may run for longer than the process does. */
-  isTooLong?: boolean;
-  /** The janitor's timer that the snapshot showed, `null` for none, `undefined` without a search. */
-  timer: Id<"timers"> | null | undefined;
-  /**
-   * The commit up to which the search is complete; `null` if that is unknown. A pick that was gone may have hidden more
-   * jobs.
-   */
-  snapshot?: bigint | null;
-  /** Its place among all sessions that serve the queues, if the search determined it. */
-  fleet?: PlaceInFleet;
-  /** The same for each queue of which it is known. */
-  places?: Places;
-  /** A sweep is late: the claimer has the work tended. */
-  isLate?: boolean;
-  /** Offered rows whose jobs are active. */
-  busyRows?: string[];
-}
-
-export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate" | "busyRows"> {
-  jobs: ClaimedJob[];
-  cursor: string;
-  session: string;
-  /** By an operator: it is given no job, and need not ask. */
-  isQuiet?: boolean;
-}
 
 /** The names of the queues that it serves. */
 export function namesOf({ queues }: ClaimRequest): string[] {
@@ -158,6 +98,7 @@ export async function claim(
   }
   const taken = await takeJobs(ctx, session, args.n, request, now);
   const { leases, jobs, cursor, timer } = taken;
+  const chosen = await askedDuty(ctx, session, request, taken, now);
   const closed = await closeCall(
     ctx.db,
     session,
@@ -170,11 +111,13 @@ export async function claim(
       queues,
       about,
       offer: offerOf(request),
+      duty: chosen?.fields,
     },
     now,
   );
   if (closed.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, timer);
-  return { jobs, cursor, session: session._id, ...repliedWith(taken, session) };
+  const duty = chosen === undefined ? {} : { duty: chosen.duty };
+  return { jobs, cursor, session: session._id, ...repliedWith(taken, session), ...duty };
 }
 
 /** Checks a claim's arguments, and returns the names of its queues. */
@@ -296,6 +239,8 @@ export async function takeFrom(
     };
   }
   await takeNamed(ctx, batch, named);
+  const most = max - batch.leases.length;
+  const hasDuty = request.onCall !== undefined && session.peers !== undefined;
   const seen: Look = await ctx.runQuery(
     internal.claim.choose.chooseJobs,
     {
@@ -306,7 +251,8 @@ export async function takeFrom(
         ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
       })),
       conditions: given({ labels, maxCost, groups, groupPrefix }),
-      max: lane === undefined ? max - batch.leases.length : max,
+      // One more than it takes decides whether others are called up.
+      max: lane === undefined ? most + (hasDuty ? 1 : 0) : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
       ...given({
@@ -323,8 +269,9 @@ export async function takeFrom(
     },
     { useStaleSnapshot: true },
   );
-  const rows = await Promise.all(seen.picks.map(({ id }) => ctx.db.get("jobs", id)));
-  for (const [i, { id, seq }] of seen.picks.entries()) await take(ctx, batch, id, seq, rows[i]);
+  const picks = hasDuty ? seen.picks.slice(0, most) : seen.picks;
+  const rows = await Promise.all(picks.map(({ id }) => ctx.db.get("jobs", id)));
+  for (const [i, { id, seq }] of picks.entries()) await take(ctx, batch, id, seq, rows[i]);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   const { rows: offered } = request;
   const busyRows = offered === undefined ? undefined : await takeRows(ctx, batch, offered);
@@ -338,6 +285,7 @@ export async function takeFrom(
     cursor: nextCursor(known, seen.scans, batch),
     timer: seen.timer,
     ...(seen.isLate ? { isLate: true } : {}),
+    ...(seen.picks.length > picks.length ? { hasLeft: true } : {}),
     ...(seen.places.length === 0 ? {} : { places: seen.places }),
     ...(request.placed === true ? {} : { fleet: seen.fleet }),
     snapshot: hidesMore(seen, batch) ? null : seen.snapshot,

@@ -202,11 +202,13 @@ export async function liveFleet(
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
     .take(RANKED_SESSIONS_MAX + 1);
   if (idle.length <= RANKED_SESSIONS_MAX) return idle.length;
-  const rows = await Promise.all(queues.map((queue) => findFleet(db, queue)));
-  return Math.max(
-    1,
-    ...rows.map((row) => (row?.members.byteLength ?? 0) / Uint32Array.BYTES_PER_ELEMENT),
-  );
+  return Math.max(1, ...(await Promise.all(queues.map((queue) => countedFleet(db, queue)))));
+}
+
+/** How many served the queue, as they were last counted; 0 where they never were. */
+export async function countedFleet(db: DatabaseReader, queue: string): Promise<number> {
+  const row = await findFleet(db, queue);
+  return (row?.members.byteLength ?? 0) / Uint32Array.BYTES_PER_ELEMENT;
 }
 
 async function findFleet(db: DatabaseReader, queue: string): Promise<Doc<"fleets"> | null> {

@@ -11,7 +11,8 @@ import {
 } from "../../shared/index.js";
 import { type MutationCtx } from "../_generated/server.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import { takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
+import { takeFrom, type LaneLook } from "../claim/claim.js";
+import type { Claimed } from "../claim/claimCall.js";
 import { closeCall, generationOf, watchedUntil, type Session } from "../rows/sessions.js";
 import { carried, undeliveredAfter } from "./laneAction.js";
 import { describeLaneJobs } from "./laneJobs.js";

@@ -36,18 +36,13 @@ import {
   type Lease,
 } from "../../shared/index.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { judgeCall } from "../rows/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
-import { leasedBefore, takeFrom, type Claimed, type LaneLook } from "../claim/claim.js";
+import { leasedBefore, takeFrom, type LaneLook } from "../claim/claim.js";
+import type { Claimed } from "../claim/claimCall.js";
 import { executeAll } from "./execute.js";
-import {
-  closeCall,
-  generationOf,
-  isWatched,
-  judgeCall,
-  keepLeases,
-  type Session,
-} from "../rows/sessions.js";
+import { closeCall, generationOf, isWatched, keepLeases, type Session } from "../rows/sessions.js";
 import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
 import { forgetHandOver } from "./handOvers.js";

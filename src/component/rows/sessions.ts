@@ -8,7 +8,6 @@ import {
   firstTimeout,
   lostAt,
   roundUp,
-  checkInteger,
   checkName,
   conveyorError,
   CURSOR_KEPT_BYTES,
@@ -26,6 +25,7 @@ import { takeWithin } from "./rowBytes.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
 import type { Offer } from "./conditions.js";
+import { dutyOf, type DutyFields } from "./duties.js";
 
 export type Session = Doc<"sessions">;
 export type HeldLease = Session["leases"][number];
@@ -125,19 +125,6 @@ export async function enterLane(
   return lane;
 }
 
-/** A call's place in the session's call counter. */
-export function judgeCall(session: Session, n: number): "new" | "repeated" {
-  checkInteger("The call counter n", n, 1, Number.MAX_SAFE_INTEGER);
-  if (n > session.n) return "new";
-  if (n === session.n) return "repeated";
-  throw conveyorError(
-    "staleCall",
-    `This session has already made call ${session.n}; call ${n} comes too late and changed nothing. ` +
-      "A session counts its calls up from 1, repeats one until it is answered, and makes one at a time.",
-    { got: n, last: session.n },
-  );
-}
-
 /** The lease of one attempt of one job, if the session has it. `id` may be anything. */
 export function findLease(
   session: Pick<Session, "leases">,
@@ -160,6 +147,15 @@ function alive(leases: HeldLease[], now: number) {
     lastSeenAt: now,
     leases,
   };
+}
+
+/** Another duty, without a call of the worker. */
+export async function setDuty(
+  db: DatabaseWriter,
+  { _id, leases, lastSeenAt }: Session,
+  duty: DutyFields,
+): Promise<void> {
+  await db.patch("sessions", _id, dutyOf(duty, leases, lastSeenAt));
 }
 
 /** The same of a lane: it is watched for as long as it is awake. */
@@ -249,6 +245,7 @@ export async function closeCall(
     isAwake?: boolean;
     /** A lane that begins. */
     begins?: Pick<Session, "runsIn" | "sweep">;
+    duty?: DutyFields | undefined;
   },
   now: number,
 ): Promise<Session> {
@@ -259,6 +256,7 @@ export async function closeCall(
     ...seen,
     ...spoken(session, seen.state, call.about, now),
     ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
+    ...(call.duty === undefined ? {} : dutyOf(call.duty, leases, now)),
     n: call.n,
     // A new call acknowledges the last one's answer; the session has yet to learn of this one's leases.
     acknowledged: call.claimed.length === 0 || session.lane !== undefined,
@@ -346,6 +344,7 @@ export async function bury(db: DatabaseWriter, session: Session): Promise<void> 
   const { lastSeenAt } = session;
   await db.patch("sessions", session._id, {
     ...{ state: "gone", expiresAt: lastSeenAt, leases: [], since: lastSeenAt },
+    ...dutyOf({}, [], lastSeenAt),
   });
 }
 
@@ -359,6 +358,7 @@ export async function depart(
   const seen = { expiresAt: now, lastSeenAt: now, since: now };
   await db.patch("sessions", _id, {
     ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
+    ...dutyOf({}, [], now),
   });
 }
 

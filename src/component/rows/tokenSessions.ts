@@ -14,6 +14,7 @@ import {
   checkFacts,
   checkLabel,
   conveyorError,
+  IDLE_GRID_MS,
   IDLE_LIVE_MS,
   SESSIONS_FORGOTTEN,
   SESSIONS_LOOKED_AT,
@@ -141,6 +142,8 @@ export const findTokenSessions = internalQuery({
 });
 
 /** Silent for so long that it counts as live no more, and without a lease. */
-function isOver({ state, leases, lastSeenAt }: Session, now: number): boolean {
-  return state !== "active" && leases.length === 0 && lastSeenAt < now - IDLE_LIVE_MS;
+function isOver({ state, leases, lastSeenAt, expiresAt }: Session, now: number): boolean {
+  // One that stands by has said for how long it will be silent.
+  const liveAt = Math.max(lastSeenAt, expiresAt - IDLE_GRID_MS);
+  return state !== "active" && leases.length === 0 && liveAt < now - IDLE_LIVE_MS;
 }

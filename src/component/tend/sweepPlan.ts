@@ -14,43 +14,22 @@ import {
   SESSION_RETENTION_MS,
   IDLE_LIVE_MS,
   JANITOR_FORGET_MAX,
-  JANITOR_OVERDUE_MS,
   JANITOR_REPLAN_MAX,
-  PUBLISH_BYTES_MAX,
-  PUBLISH_PLACES_MAX,
-  PUBLISHED_BOUNDS_MAX,
   QUEUES_MAX,
   RANGE_ROWS,
-  rotate,
   SESSIONS_MAX,
   someOf,
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
 import { isLate } from "../count/arrivals.js";
-import {
-  afterCommit,
-  boundOf,
-  compareKeys,
-  justAfter,
-  pendingFrom,
-  publicBounds,
-  START,
-  type Bound,
-  type Key,
-} from "../rows/cursors.js";
+import { justAfter } from "../rows/cursors.js";
 import { takeSessions, type Session } from "../rows/sessions.js";
 import { findLost } from "../push/mainLoop.js";
-import { findQueue, queuesAfter, type Queue } from "../rows/queues.js";
+import { queuesAfter } from "../rows/queues.js";
 import { findUnattended, findUncounted } from "../count/rollUp.js";
-import { placesOf } from "../rows/routes.js";
-import { bytesOf } from "../rows/rowBytes.js";
-import { keyOf, snapshotOf } from "../index/scan.js";
-import { vBound, vKey } from "../rows/stored.js";
 import { findTimers } from "../loops/timers.js";
-
-/** A queue's cursors are not published again within this: `hasWork` is invalidated by each. */
-const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
+import { findBounds, vPublished } from "./publishPlan.js";
 
 /**
  * Queues that each sweep checks in the order of their names, one page after another: lost work there is seen by no
@@ -133,14 +112,7 @@ const vFound = v.object({
   patrolled: v.union(v.string(), v.null()),
   /** Where there are more idle sessions than were read. */
   idleFrom: v.union(vIdleFrom, v.null()),
-  published: v.array(
-    v.object({
-      queue: v.string(),
-      epoch: v.number(),
-      bounds: v.array(vBound),
-      floor: v.optional(vKey),
-    }),
-  ),
+  published: v.array(vPublished),
 });
 export type Found = Infer<typeof vFound>;
 
@@ -157,6 +129,7 @@ export const planSweep = internalQuery({
     const idle = await idleQueues(
       ctx,
       idleFrom ?? { expiresAt: now - IDLE_LIVE_MS, creationTime: 0 },
+      now + IDLE_LIVE_MS,
     );
     const page = await patrol(ctx);
     const queues = someOf([...new Set([...busy, ...idle.queues])], QUEUES_MAX);
@@ -232,11 +205,12 @@ async function findTurn(
 
 /**
  * The queues of sessions that have become idle, of as many sessions as fit; `next`: the beginning of the ones that do
- * not.
+ * not. Workers that stand by are seen later than `until`: the ones on call have the same queues.
  */
 async function idleQueues(
   ctx: QueryCtx,
   { expiresAt, creationTime }: IdleFrom,
+  until: number,
 ): Promise<{ queues: string[]; next: IdleFrom | null }> {
   const idle = ctx.db.query("sessions");
   // Sessions are seen on a grid: many have the same time.
@@ -246,7 +220,9 @@ async function idleQueues(
     )
     .take(RANGE_ROWS);
   const later = await idle
-    .withIndex("state", (q) => q.eq("state", "idle").gt("expiresAt", expiresAt))
+    .withIndex("state", (q) =>
+      q.eq("state", "idle").gt("expiresAt", expiresAt).lt("expiresAt", until),
+    )
     .take(RANGE_ROWS - tied.length);
   const sessions = [...tied, ...later];
   const queues = new Set<string>();
@@ -296,76 +272,4 @@ async function findOverdue(ctx: QueryCtx, now: number): Promise<Id<"callbacks">[
     .withIndex("state", (q) => q.eq("state", "owed").lt("dueAt", now - CALLBACK_OVERDUE_MS))
     .take(JANITOR_REPLAN_MAX);
   return overdue.map((row) => row._id);
-}
-
-/**
- * New public bounds for used queues with stale ones, the oldest first: one sweep's reads are bounded, and a queue for
- * which there is no room left comes first in the next.
- */
-async function findBounds(
-  ctx: QueryCtx,
-  queues: readonly string[],
-  now: number,
-): Promise<Found["published"]> {
-  const known = await Promise.all(
-    queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
-  );
-  const stale = known
-    .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
-    .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
-  const published: Found["published"] = [];
-  let room = PUBLISH_PLACES_MAX;
-  const left = { bytes: PUBLISH_BYTES_MAX };
-  for (const { name, old } of stale) {
-    const queue = await findQueue(ctx.db, name);
-    if (queue === null) continue;
-    const places = await placesOf(ctx.db, queue);
-    const read = Math.min(places.length, PUBLISH_PLACES_MAX);
-    if (read > room || left.bytes <= 0) continue;
-    room -= read;
-    const bounds = await boundsOf(ctx, queue, places, old, left);
-    published.push({ queue: name, epoch: queue.epoch, ...bounds });
-  }
-  return published;
-}
-
-/**
- * For each place with waiting jobs, its first row. All other places are empty, and nothing can become claimable there
- * but with a `seq` above this snapshot: one floor covers all of them, also places that do not exist yet.
- *
- * A queue of more places than are read here, or of larger rows, gets no new floor: the places that were seen are then
- * named one by one, from a random one on, and the known bounds of the other places stay.
- */
-async function boundsOf(
-  ctx: QueryCtx,
-  queue: Queue,
-  places: readonly { order: number; shard: number }[],
-  old: Doc<"cursors"> | undefined,
-  left: { bytes: number },
-): Promise<{ bounds: Bound[]; floor?: Key }> {
-  const snapshot = snapshotOf(ctx);
-  const end = snapshot === null ? null : afterCommit(snapshot);
-  let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
-  const bounds: Bound[] = [];
-  for (const [i, place] of (isWhole ? places : rotate(places, Math.random())).entries()) {
-    const from = boundOf([old], queue.epoch, place.order, place.shard);
-    isWhole &&= left.bytes > 0;
-    const [first] =
-      i < PUBLISH_PLACES_MAX && left.bytes > 0
-        ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
-        : [null];
-    if (first != null) left.bytes -= bytesOf(first);
-    if (first === undefined && isWhole) continue;
-    const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
-    bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
-  }
-  if (isWhole && end !== null) return { bounds, floor: end };
-  const floor = old?.epoch === queue.epoch ? old.floor : undefined;
-  // The first are the ones just seen. A bound that is left out is a lower one, which is always right.
-  const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
-  return { bounds: named, ...(floor === undefined ? {} : { floor }) };
-}
-
-function isAbove(floor: Key = START): (bound: Bound) => boolean {
-  return (bound) => compareKeys(bound, floor) !== 0;
 }

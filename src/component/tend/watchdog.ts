@@ -29,7 +29,7 @@ import {
   type MutationCtx,
 } from "../_generated/server.js";
 import { findAlarms, findDead, reviveDead } from "../loops/loop.js";
-import { liveFleet } from "../claim/fleet.js";
+import { countedFleet, liveFleet } from "../claim/fleet.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
@@ -208,9 +208,9 @@ export async function isAnyOverdue(
   ctx: MutationCtx,
   queues: readonly string[],
   now: number,
-): Promise<boolean> {
-  const found = await check(ctx, queues, now);
-  return isOverdue(found) && Math.random() * found.fleet < TENDERS;
+): Promise<{ isLate: boolean; fleet: number }> {
+  const { fleet, counted, ...found } = await check(ctx, queues, now);
+  return { isLate: isOverdue(found) && Math.random() * fleet < TENDERS, fleet: counted };
 }
 
 async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Checked> {
@@ -224,6 +224,8 @@ const vChecked = v.object({
   ...vOverdue.fields,
   /** Where anything is overdue: how many live workers there are, of one of the queues where they are many. */
   fleet: v.number(),
+  /** How many serve the first queue, where their fleet has a row. */
+  counted: v.number(),
 });
 type Checked = Infer<typeof vChecked>;
 
@@ -233,7 +235,11 @@ export const findOverdue = internalQuery({
   returns: vChecked,
   handler: async (ctx, { queues, now }): Promise<Checked> => {
     const found = await lookForOverdue(ctx.db, queues, now);
-    return { ...found, fleet: isOverdue(found) ? await liveFleet(ctx.db, queues, now) : 1 };
+    return {
+      ...found,
+      fleet: isOverdue(found) ? await liveFleet(ctx.db, queues, now) : 1,
+      counted: queues.length === 0 ? 0 : await countedFleet(ctx.db, queues[0]!),
+    };
   },
 });
 

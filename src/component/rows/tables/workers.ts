@@ -26,6 +26,20 @@ export const workerTables = {
   }).index("queue", ["queue"]),
 
   /**
+   * Call-ups of large fleets: one row per set of workers that are alike, once some were called. All places up to `upTo`
+   * are called up. Written by `onCall.ts`, once per doubling of a burst or when the workers on call are too few; each worker
+   * that stands by subscribes to the range from its own place on, which a call-up of earlier places does not touch.
+   */
+  callUps: defineTable({
+    /** As `peers` of sessions. */
+    peers: v.string(),
+    upTo: v.number(),
+    /** How many the last one was to call, and when. */
+    count: v.number(),
+    at: v.number(),
+  }).index("peers", ["peers", "upTo"]),
+
+  /**
    * One row per worker session: its leases, its call counter, and the answer to its last call.
    *
    * This row *is* the lease: a job is running if and only if it stands in the leases of its session. A short job costs
@@ -72,6 +86,13 @@ export const workerTables = {
     done: v.optional(v.number()),
     /** When `state` or `mode` last changed. */
     since: v.optional(v.number()),
+    /** Of a worker on call or on standby: which workers are its like. Absent in small fleets. */
+    peers: v.optional(v.string()),
+    /**
+     * Of these: absent is on call with room; `FULL` on call without; `WATCHING` the one on standby that watches; else its
+     * place on standby, an instant.
+     */
+    standbySince: v.optional(v.number()),
     leases: v.array(
       v.object({
         id: v.id("jobs"),
@@ -101,7 +122,9 @@ export const workerTables = {
     .index("state", ["state", "expiresAt"])
     // Active sessions without the time, which changes with every call and would leave a dead entry each; by token, so
     // that sweeps come by each token's in turn.
-    .index("standing", ["state", "token"]),
+    .index("standing", ["state", "token"])
+    // Workers on call first, then the places of standby. Calls of a worker that keeps its duty leave its key.
+    .index("peers", ["peers", "standbySince"]),
 
   /**
    * Running jobs that are asked to end. Inserted by `cancel` and `delete`, blindly but for the job's own row; read by

@@ -1,0 +1,124 @@
+/**
+ * Call-ups of large fleets: which workers that stand by are to claim. Only this file writes `callUps`.
+ *
+ * A call-up moves one key: all places up to it are called. A claim that leaves more than the workers on call have room
+ * for writes it, for twice as many as the call-up a moment before.
+ *
+ * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
+ * it is a new one. Conflicts with: another call-up of the same peers.
+ */
+import { v, type ObjectType } from "convex/values";
+import {
+  CALL_UP_AGAIN_MS,
+  CALL_UP_ASKS,
+  CALL_UP_MAX,
+  CALL_UPS_FORGOTTEN,
+  CALL_UPS_KEPT_MS,
+  IDLE_LIVE_MS,
+  ON_CALL,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
+import { peersOf, WATCHING } from "../rows/duties.js";
+import { authorize } from "../rows/tokens.js";
+
+/** What a snapshot shows of them. */
+export const vCallable = {
+  callUp: v.union(v.object({ upTo: v.number(), count: v.number(), at: v.number() }), v.null()),
+  /** The first places that stand by, in order: one, or for a call-up all of it. */
+  places: v.array(v.number()),
+};
+type Callable = ObjectType<typeof vCallable>;
+
+/** Whether a place has been called up: the subscription of a worker that stands by. It depends on later places only. */
+export async function isCalledUp(
+  ctx: QueryCtx,
+  args: { token: string; peers: string; since: number },
+): Promise<boolean> {
+  const { _id: token } = await authorize(ctx.db, args.token, []);
+  const peers = peersOf({ token }, args);
+  const row = await ctx.db
+    .query("callUps")
+    .withIndex("peers", (q) => q.eq("peers", peers).gte("upTo", args.since))
+    .first();
+  return row !== null;
+}
+
+/** The first live places that have not been called. Places of sessions that are gone are passed. */
+export async function readPlaces(
+  db: DatabaseReader,
+  peers: string,
+  called: { upTo: number } | null,
+  count: number,
+  now: number,
+): Promise<number[]> {
+  const after = Math.max(called?.upTo ?? 0, WATCHING);
+  const places: number[] = [];
+  let read = 0;
+  for await (const { standbySince, expiresAt } of db
+    .query("sessions")
+    .withIndex("peers", (q) => q.eq("peers", peers).gt("standbySince", after))) {
+    if (expiresAt >= now - IDLE_LIVE_MS) places.push(standbySince!);
+    read += 1;
+    if (places.length >= count || read >= 2 * CALL_UP_MAX) break;
+  }
+  return places;
+}
+
+export async function findCallUp(
+  db: DatabaseReader,
+  peers: string,
+): Promise<Doc<"callUps"> | null> {
+  return await db
+    .query("callUps")
+    .withIndex("peers", (q) => q.eq("peers", peers))
+    .unique();
+}
+
+/** How many a call-up calls: twice as many as one a moment before, in a burst; else as many as are on call. */
+export function nextCount(last: Pick<Doc<"callUps">, "count" | "at"> | null, now: number): number {
+  if (last === null || last.at < now - CALL_UP_AGAIN_MS) return ON_CALL;
+  return Math.min(CALL_UP_MAX, 2 * last.count);
+}
+
+/**
+ * Calls up the first workers that stand by: with `most` so many at most, and for certain; else as the claims of a burst
+ * do, of which about four write the row, and none that sees that another has.
+ */
+export async function callUp(
+  ctx: MutationCtx,
+  peers: string,
+  seen: Callable,
+  {
+    now,
+    watcher,
+    most,
+  }: { now: number; watcher: { lastSeenAt: number } | undefined; most?: number },
+): Promise<void> {
+  const isCertain = most !== undefined;
+  const before = seen.callUp?.count ?? 0;
+  const isBurst = nextCount(seen.callUp, now) > ON_CALL;
+  if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return;
+  const row = await findCallUp(ctx.db, peers);
+  if (!isCertain && row?.upTo !== seen.callUp?.upTo) return;
+  const count = Math.min(most ?? CALL_UP_MAX, nextCount(row, now));
+  const places = isCertain
+    ? await readPlaces(ctx.db, peers, row, count, now)
+    : seen.places.slice(0, count);
+  const last = row?.upTo ?? 0;
+  const upTo =
+    places.length < count && watcher !== undefined
+      ? Math.max(...places, watcher.lastSeenAt, last + 1)
+      : Math.max(...places, last);
+  if (upTo === last) return;
+  if (row !== null) return await ctx.db.patch("callUps", row._id, { upTo, count, at: now });
+  await forgetCallUps(ctx, now);
+  await ctx.db.insert("callUps", { peers, upTo, count, at: now });
+}
+
+/** Rows of peers that have not been called up for long: for each one that comes, two go. */
+async function forgetCallUps(ctx: MutationCtx, now: number): Promise<void> {
+  const rows = await ctx.db.query("callUps").take(CALL_UPS_FORGOTTEN);
+  for (const { _id, at } of rows)
+    if (at < now - CALL_UPS_KEPT_MS) await ctx.db.delete("callUps", _id);
+}

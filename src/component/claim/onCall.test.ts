@@ -1,0 +1,323 @@
+/** Which workers of a large fleet are on call, which stand by, and when these are called up. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  CALL_UP_AGAIN_MS,
+  DUTY_BEAT_MS,
+  DUTY_SILENT_MS,
+  IDLE_LIVE_MS,
+  ON_CALL,
+  RANKED_SESSIONS_MAX,
+  STANDBY_MS,
+  WATCH_MS,
+  type Duty,
+  type OnCallRequest,
+} from "../../shared/index.js";
+import { api } from "../_generated/api.js";
+import { newWorld, refusal, succeeded, type World } from "../setup.test.js";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const PEERS = "alike";
+
+/** A worker that says with its calls that it may stand by. */
+class Member {
+  n = 0;
+  since = 0;
+  kind: Duty["kind"] | undefined;
+  jobs: { id: string; attempt: number }[] = [];
+
+  constructor(
+    readonly world: World,
+    readonly name: string,
+    readonly peers = PEERS,
+  ) {}
+
+  private get caller() {
+    return { token: this.world.token, sessionKey: `session-${this.name}` };
+  }
+
+  async claims(max = 1, onCall: Partial<OnCallRequest> = {}): Promise<Duty | undefined> {
+    this.n += 1;
+    const { jobs, duty } = await this.world.t.mutation(api.lib.claim, {
+      ...{ ...this.caller, n: this.n, name: this.name, queues: [this.world.queue], max },
+      // Of any shard: the tests are not of shards.
+      ...{ woken: true, onCall: { peers: this.peers, ...onCall } },
+    });
+    this.jobs.push(...jobs);
+    return this.heard(duty);
+  }
+
+  async completes(): Promise<void> {
+    this.n += 1;
+    const finished = this.jobs.map(({ id, attempt }) => succeeded({ id, attempt }));
+    this.jobs = [];
+    await this.world.t.mutation(api.lib.complete, { ...this.caller, n: this.n, finished });
+  }
+
+  async beats(onCall: Partial<OnCallRequest> = {}): Promise<Duty | undefined> {
+    const leases = this.jobs.map(({ id, attempt }) => ({ id, attempt }));
+    const args = { ...this.caller, leases, onCall: { peers: this.peers, room: 1, ...onCall } };
+    return this.heard((await this.world.t.mutation(api.lib.heartbeat, args)).duty);
+  }
+
+  async leaves(): Promise<void> {
+    const args = { ...this.caller, leases: [], leaving: (this.n += 1) };
+    await this.world.t.mutation(api.lib.heartbeat, args);
+  }
+
+  async isCalled(): Promise<boolean> {
+    const { peers, since } = this;
+    return await this.world.t.query(api.lib.standby, { token: this.world.token, peers, since });
+  }
+
+  private heard(duty: Duty | undefined): Duty | undefined {
+    this.kind = duty?.kind;
+    this.since = duty?.since ?? this.since;
+    return duty;
+  }
+}
+
+const called = async (members: readonly Member[]) => {
+  const waiting = members.filter(({ kind }) => kind === "standby" || kind === "watch");
+  const are = await Promise.all(waiting.map((member) => member.isCalled()));
+  return waiting.filter((_, i) => are[i]).map(({ name }) => name);
+};
+
+/** How many of these places have been called up, whether or not their workers have come. */
+const reached = async (members: readonly Member[]) =>
+  (await Promise.all(members.map((member) => member.isCalled()))).filter(Boolean).length;
+
+/** A fleet whose workers have found their duty: two on call, one that watches, and the rest. */
+async function newFleet(size = 12) {
+  const world = await newWorld({ shards: 1, leaseMs: 60_000 });
+  const members = Array.from({ length: size }, (_, i) => new Member(world, `m${10 + i}`));
+  // At instants of their own, so that their places differ.
+  for (const member of [...members, ...members]) {
+    vi.setSystemTime(Date.now() + 1);
+    await member.claims();
+  }
+  for (const member of members.filter(({ kind }) => kind === "onCall")) {
+    vi.setSystemTime(Date.now() + 1);
+    await member.beats();
+  }
+  const on = members.filter(({ kind }) => kind === "onCall");
+  const [watcher] = members.filter(({ kind }) => kind === "watch");
+  const standby = members
+    .filter(({ kind }) => kind === "standby")
+    .sort((a, b) => a.since - b.since);
+  return { world, members, on, watcher: watcher!, standby };
+}
+
+describe("a small fleet", () => {
+  test("is asked for no duty, and leaves no row", async () => {
+    const world = await newWorld();
+    const members = Array.from(
+      { length: RANKED_SESSIONS_MAX },
+      (_, i) => new Member(world, `${i}`),
+    );
+    for (const member of members) expect(await member.claims()).toBeUndefined();
+    for (const member of members) expect(await member.claims()).toBeUndefined();
+    expect((await world.all("sessions")).every(({ peers }) => peers === undefined)).toBe(true);
+    expect(await world.all("callUps")).toEqual([]);
+  });
+
+  test("of workers alike in a large one is on call as a whole", async () => {
+    const world = await newWorld();
+    const others = Array.from({ length: 9 }, (_, i) => new Member(world, `o${i}`, `other-${i}`));
+    for (const other of others) await other.claims();
+    for (const other of others) expect(await other.claims()).toMatchObject({ kind: "onCall" });
+    expect(await others[0]!.beats()).toEqual({ kind: "onCall", size: 1, rank: 0 });
+  });
+});
+
+describe("a large fleet", () => {
+  test("has two workers on call, with places of their own, one that watches, and the rest on standby", async () => {
+    const { on, standby, watcher, members } = await newFleet();
+    expect(on).toHaveLength(ON_CALL);
+    expect(watcher).toBeDefined();
+    expect(standby).toHaveLength(members.length - ON_CALL - 1);
+    const duties = [await on[0]!.beats(), await on[1]!.beats()];
+    const nextMs = DUTY_BEAT_MS;
+    expect(duties).toEqual([0, 1].map((rank) => ({ kind: "onCall", size: 2, rank, nextMs })));
+    expect(await called(members)).toEqual([]);
+  });
+
+  test("hears of the rest every half hour, or as the app says, and of the one that watches every ten seconds", async () => {
+    const { world, standby, watcher } = await newFleet();
+    expect(await standby[0]!.beats()).toMatchObject({ kind: "standby", nextMs: STANDBY_MS });
+    expect(await standby[0]!.beats({ presenceMs: 5_000 })).toMatchObject({ nextMs: 5_000 });
+    expect(await watcher.claims()).toMatchObject({ kind: "watch", nextMs: WATCH_MS });
+    const rows = await world.all("sessions");
+    const row = rows.find(({ name }) => name === standby[1]!.name)!;
+    expect(row.expiresAt).toBeGreaterThanOrEqual(row.lastSeenAt + STANDBY_MS);
+  });
+
+  test("keeps the place of a worker that stands by from beat to beat", async () => {
+    const { standby } = await newFleet();
+    const { since } = standby[0]!;
+    vi.setSystemTime(Date.now() + 5_000);
+    expect(await standby[0]!.beats()).toMatchObject({ kind: "standby", since });
+  });
+
+  test("is of one token: the same name of peers with another token is another set", async () => {
+    const { world, standby } = await newFleet();
+    const { token } = await world.t.mutation(api.operate.createToken, { name: "b", queues: null });
+    const args = { token, peers: PEERS, since: standby[0]!.since };
+    await world.t.run(async (ctx) => {
+      const [row] = await ctx.db.query("sessions").collect();
+      const [peers, upTo] = [row!.peers ?? standby[0]!.name, Date.now() + 1e9];
+      await ctx.db.insert("callUps", { peers, upTo, count: 2, at: 0 });
+    });
+    expect(await world.t.query(api.lib.standby, args)).toBe(false);
+  });
+
+  test.each([
+    ["", /peers/i],
+    ["x".repeat(300), /peers/i],
+  ])("refuses peers called %o", async (peers, why) => {
+    const { world } = await newFleet();
+    const code = await refusal(new Member(world, "new", peers).claims());
+    expect(JSON.stringify(code)).toMatch(why);
+  });
+});
+
+describe("a claim", () => {
+  test("of an isolated job calls no worker up: the other one on call has room", async () => {
+    const { world, on, members } = await newFleet();
+    await world.enqueue(1);
+    expect(await on[0]!.claims()).toMatchObject({ kind: "onCall" });
+    expect(on[0]!.jobs).toHaveLength(1);
+    expect(await called(members)).toEqual([]);
+    // It has room again.
+    await on[0]!.completes();
+    await world.enqueue(2);
+    await on[1]!.claims();
+    expect(await called(members)).toEqual([]);
+  });
+
+  test("that fills the last worker on call calls up two, and relieves it", async () => {
+    const { world, on, standby } = await newFleet();
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    expect(await on[1]!.claims()).toMatchObject({ kind: "off" });
+    expect(await called(standby)).toEqual([standby[0]!.name, standby[1]!.name]);
+    expect(await standby[0]!.claims()).toMatchObject({ kind: "onCall" });
+    expect(await standby[1]!.claims()).toMatchObject({ kind: "onCall" });
+    // Its place is after all that stand by.
+    await on[1]!.completes();
+    expect(await on[1]!.claims()).toMatchObject({ kind: "standby" });
+    expect(on[1]!.since).toBeGreaterThan(standby.at(-1)!.since);
+  });
+
+  test("that leaves jobs calls up two, then twice as many, in one write each", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const { world, on, standby } = await newFleet(24);
+    await world.enqueueBatch(Array.from({ length: 100 }, (_, n) => n));
+    await on[0]!.claims(1, { more: 9 });
+    expect(await reached(standby)).toBe(2);
+    await standby[0]!.claims();
+    expect(await reached(standby)).toBe(2 + 4);
+    await standby[1]!.claims();
+    expect(await reached(standby)).toBe(2 + 4 + 8);
+    expect(await world.all("callUps")).toHaveLength(1);
+    vi.setSystemTime(Date.now() + CALL_UP_AGAIN_MS + 1);
+    await standby[2]!.claims();
+    expect(await reached(standby)).toBe(2 + 4 + 8 + 2);
+  });
+
+  test("of a called worker that finds nothing sends it back, and later call-ups reach it again", async () => {
+    const { world, on, members, standby } = await newFleet();
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    const [first, second, third] = standby;
+    for (const one of [first!, second!]) await one.claims();
+    await on[0]!.completes();
+    await on[1]!.completes();
+    vi.setSystemTime(Date.now() + 1_000);
+    expect(await on[0]!.claims()).toMatchObject({ kind: "standby" });
+    expect(await called([on[0]!, third!])).toEqual([]);
+    await world.enqueueBatch([3, 4]);
+    await first!.claims();
+    await second!.claims();
+    expect(await called(members)).toContain(third!.name);
+    expect(await called([on[0]!])).toEqual([]);
+  });
+
+  test("that repeats gets no duty: its worker asks again", async () => {
+    const { on } = await newFleet();
+    on[0]!.n -= 1;
+    expect(await on[0]!.claims()).toBeUndefined();
+  });
+
+  test("calls up the one that watches, where no other stands by", async () => {
+    const { world, on, standby, watcher } = await newFleet(9);
+    for (const one of standby) await one.leaves();
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    expect(await watcher.isCalled()).toBe(true);
+  });
+
+  test("passes by workers that are gone", async () => {
+    const { world, on, standby } = await newFleet();
+    const [gone, next, third] = standby;
+    await world.t.run(async (ctx) => {
+      const rows = await ctx.db.query("sessions").collect();
+      const row = rows.find(({ name }) => name === gone!.name)!;
+      await ctx.db.patch("sessions", row._id, { expiresAt: Date.now() - IDLE_LIVE_MS - 1 });
+    });
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    expect(await called([next!, third!])).toEqual([next!.name, third!.name]);
+  });
+});
+
+describe("a beat", () => {
+  test("of a worker on call that is full says which jobs none takes, and others are called up", async () => {
+    const { world, on, standby } = await newFleet();
+    await world.enqueue(1);
+    await on[0]!.claims();
+    await on[0]!.beats({ room: 0, more: 1 });
+    expect(await called(standby)).toHaveLength(2);
+  });
+
+  test("calls up one for a worker on call that is gone, and forgets it in time", async () => {
+    const { world, on, standby } = await newFleet();
+    vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
+    expect(await on[0]!.beats()).toMatchObject({ kind: "onCall", size: 1 });
+    // One for it, and one for the silent one that watched.
+    expect(await called(standby)).toHaveLength(2);
+    expect(await standby[0]!.claims()).toMatchObject({ kind: "onCall", size: 2 });
+    expect(await standby[1]!.claims()).toMatchObject({ kind: "watch" });
+    vi.setSystemTime(Date.now() + IDLE_LIVE_MS + 1);
+    await standby[0]!.beats();
+    const rows = await world.all("sessions");
+    expect(rows.find(({ name }) => name === on[1]!.name)!.peers).toBeUndefined();
+  });
+
+  test("on standby has its worker claim, where none is on call any more", async () => {
+    const { standby } = await newFleet();
+    vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
+    expect(await standby[4]!.beats()).toMatchObject({ kind: "off" });
+    expect(await standby[4]!.claims()).toMatchObject({ kind: "onCall" });
+  });
+
+  test("that comes late puts no worker on call", async () => {
+    const { world, on } = await newFleet();
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    const row = async () => (await world.all("sessions")).find(({ name }) => name === on[1]!.name)!;
+    expect((await row()).peers).toBeUndefined();
+    await on[1]!.beats({ room: 1 });
+    expect((await row()).peers).toBeUndefined();
+  });
+
+  test("of a worker that leaves calls up another in its place", async () => {
+    const { on, standby } = await newFleet();
+    await on[0]!.leaves();
+    expect(await called(standby)).toEqual([standby[0]!.name]);
+  });
+});

@@ -1,0 +1,343 @@
+/**
+ * Fleets on call: of many idle workers alike a few subscribe to the waiting jobs, and the rest stand by for a call-up.
+ *
+ * *Peers* are the workers of one token with the same queues, labels, groups and budget: the workers that would share one
+ * cached answer of `hasWork`. A worker of a fleet of more than `RANKED_SESSIONS_MAX` says with its claims which its peers
+ * are, and the answer says what it does while it has room:
+ *
+ *     on call   it subscribes to the waiting jobs. All do while none stands by, up to eight; beyond, two
+ *     standby   it subscribes to the row of `callUps` from its own place on: a write there that does not reach its
+ *               place does not rerun it. The one that watches claims every ten seconds besides
+ *     off       it has no room, or comes for jobs that are there; its next claim with room says which of the two
+ *
+ * `callUps.ts` calls up. A claim that leaves more than the workers on call have room for does, and a worker on call that ends
+ * its duty.
+ *
+ * At each commit some worker with room is on call, or all that stand by are called. Where two of these transactions run
+ * at the same time, each reads the other's write for real:
+ * - A worker goes to standby: reads one worker on call by its id, its witness.
+ * - The last worker on call with room fills up: reads the workers on call, and the first ones that stand by.
+ * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up others, or have its
+ * worker claim. Workers on call that die together are missed by the worker that watches, or by a beat of standby.
+ *
+ * Snapshot reads: the peers on call, the row of `callUps`, the first places. Reads for real: as above. Writes: the fields
+ * of the session's row are written with its call. A beat on call also clears the fields of sessions that were on call and
+ * fell silent. Conflicts with: the same transactions of peers.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  CALL_UP_MAX,
+  checkInteger,
+  DUTY_BEAT_MS,
+  DUTY_SILENT_MS,
+  IDLE_LIVE_MS,
+  LEASES_MAX,
+  ON_CALL,
+  PRESENCE_MAX_MS,
+  RANKED_SESSIONS_MAX,
+  STANDBY_MS,
+  WATCH_MS,
+  type Duty,
+  type OnCallRequest,
+} from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { FIRST_PLACE, FULL, peersOf, WATCHING, type DutyFields } from "../rows/duties.js";
+import { setDuty, type Session } from "../rows/sessions.js";
+import { callUp, findCallUp, nextCount, readPlaces, vCallable } from "./callUps.js";
+import type { Claimed, ClaimRequest } from "./claimCall.js";
+
+/** Waiting jobs that a worker may say it has left: a subscription names fewer. */
+const MORE_MAX = 1_000_000;
+
+/** Peers on call that one transaction reads: with the one that watches, and entries of silent ones. */
+const LISTENERS_READ = 4 * RANKED_SESSIONS_MAX;
+
+const vListener = v.object({
+  id: v.id("sessions"),
+  sessionKey: v.string(),
+  since: v.optional(v.number()),
+  lastSeenAt: v.number(),
+});
+type Listener = Infer<typeof vListener>;
+
+const vSeen = v.object({
+  /** The workers on call, and the one that watches. */
+  listeners: v.array(vListener),
+  ...vCallable,
+});
+type Seen = Infer<typeof vSeen>;
+
+const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
+
+/** To be called with `useStaleSnapshot`. */
+export const seePeers = internalQuery({
+  args: { peers: v.string(), now: v.number(), isGrowing: v.boolean() },
+  returns: vSeen,
+  handler: async ({ db }, { peers, now, isGrowing }): Promise<Seen> => {
+    const [listeners, row] = await Promise.all([readListeners(db, peers), findCallUp(db, peers)]);
+    const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
+    const count = isGrowing ? nextCount(callUp, now) : 1;
+    return { listeners, callUp, places: await readPlaces(db, peers, callUp, count, now) };
+  },
+});
+
+async function see(
+  ctx: MutationCtx,
+  peers: string,
+  now: number,
+  isGrowing: boolean,
+): Promise<Seen> {
+  const args = { peers, now, isGrowing };
+  return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
+}
+
+async function readListeners(db: DatabaseReader, peers: string): Promise<Listener[]> {
+  const rows = await db
+    .query("sessions")
+    .withIndex("peers", (q) => q.eq("peers", peers).lt("standbySince", FIRST_PLACE))
+    .take(LISTENERS_READ);
+  return rows.map(({ _id: id, sessionKey, standbySince, lastSeenAt }) => ({
+    ...{ id, sessionKey, lastSeenAt },
+    ...(standbySince === undefined ? {} : { since: standbySince }),
+  }));
+}
+
+interface Standing {
+  /** The other workers on call, and those of them with room. */
+  others: Listener[];
+  withRoom: Listener[];
+  /** Another worker watches. */
+  watcher: Listener | undefined;
+  /** On call, and not seen for long. */
+  gone: Listener[];
+}
+
+function standingOf(
+  { listeners, places }: Pick<Seen, "listeners" | "places">,
+  session: Session,
+  now: number,
+): Standing {
+  const rest = listeners.filter(({ id }) => id !== session._id);
+  const isSeen = (ms: number) => (one: Listener) => one.lastSeenAt > now - ms;
+  const watcher = rest.filter(isSeen(DUTY_SILENT_MS)).find(({ since }) => since === WATCHING);
+  // While none stands by they beat as seldom as any idle worker.
+  const silentMs = isMore({ places }, { watcher }) ? DUTY_SILENT_MS : IDLE_LIVE_MS;
+  const others = rest.filter(({ since }) => since !== WATCHING).filter(isSeen(silentMs));
+  return {
+    ...{ others, watcher, withRoom: others.filter(({ since }) => since === undefined) },
+    gone: rest.filter((one) => !isSeen(IDLE_LIVE_MS)(one)),
+  };
+}
+
+/** Whether the peers are more than the ones on call. */
+function isMore({ places }: Pick<Seen, "places">, { watcher }: Pick<Standing, "watcher">): boolean {
+  return places.length > 0 || watcher !== undefined;
+}
+
+function isOnCall({ peers: of, standbySince = FULL }: Session, peers: string): boolean {
+  return of === peers && standbySince === FULL;
+}
+
+/** The fields of its row, and the answer. */
+interface Chosen {
+  fields: DutyFields;
+  duty: Duty;
+}
+
+/** The duty of a worker of a large fleet after this claim. */
+export async function askedDuty(
+  ctx: MutationCtx,
+  session: Session,
+  { onCall, max, lookIn }: Pick<ClaimRequest, "onCall" | "max" | "lookIn">,
+  { leases, hasLeft = false, fleet }: Claimed,
+  now: number,
+): Promise<Chosen | undefined> {
+  if (onCall === undefined) return undefined;
+  const isSmall = fleet === undefined || fleet.size <= RANKED_SESSIONS_MAX;
+  if (isSmall && session.peers === undefined) return undefined;
+  const { more = 0 } = onCall;
+  checkInteger("more", more, 0, MORE_MAX);
+  const isNamed = lookIn?.length === 0;
+  const left = isNamed ? more : hasLeft ? Math.max(1, more) : 0;
+  return await dutyAfterClaim(ctx, session, onCall, { room: max - leases.length, left }, now);
+}
+
+/** How a claim went, as far as duty goes. */
+interface ClaimEnd {
+  /** How many more jobs the worker has room for. */
+  room: number;
+  /** Jobs that it has left, as far as is known. */
+  left: number;
+}
+
+async function dutyAfterClaim(
+  ctx: MutationCtx,
+  session: Session,
+  request: OnCallRequest,
+  { room, left }: ClaimEnd,
+  now: number,
+): Promise<Chosen> {
+  const peers = peersOf(session, request);
+  const seen = await see(ctx, peers, now, left > 0);
+  const standing = standingOf(seen, session, now);
+  // One that was called up was not enough, if it leaves any.
+  const { standbySince: place = 0 } = session;
+  const wasCalled = session.peers === peers && place >= WATCHING;
+  const isShort = left > room + (wasCalled ? 0 : standing.withRoom.length);
+  if (room === 0) return await fillUp(ctx, session, peers, seen, isShort, now);
+  if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+  const wanted = isMore(seen, standing) ? ON_CALL : RANKED_SESSIONS_MAX;
+  const { withRoom } = standing;
+  if (withRoom.length >= wanted && (await hasWitness(ctx, peers, withRoom)))
+    return standBy(session, request, peers, seen, standing, now);
+  return { fields: { peers }, duty: onCall(session, seen, standing) };
+}
+
+/**
+ * It has no room left. On call beside one other with room it stays so: should that one be gone, it sees that a job is not
+ * taken, and calls up others. Beside none it is relieved by the workers that it calls up.
+ */
+async function fillUp(
+  ctx: MutationCtx,
+  session: Session,
+  peers: string,
+  seen: Seen,
+  isShort: boolean,
+  now: number,
+): Promise<Chosen> {
+  if (!isOnCall(session, peers)) {
+    const standing = standingOf(seen, session, now);
+    if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+    return { fields: {}, duty: OFF };
+  }
+  const listeners = await readListeners(ctx.db, peers);
+  const standing = standingOf({ ...seen, listeners }, session, now);
+  const { length } = standing.withRoom;
+  if (length === 0)
+    await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: RANKED_SESSIONS_MAX });
+  else if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+  if (length !== 1) return { fields: {}, duty: OFF };
+  return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
+}
+
+/**
+ * The duty of a worker at its beat; without `fields` these stay. `more`: waiting jobs that it has seen none take.
+ *
+ * Between its calls a worker only ends a duty, or keeps it: one that is to go on call is told to claim.
+ */
+export async function dutyAtBeat(
+  ctx: MutationCtx,
+  session: Session,
+  request: OnCallRequest,
+  now: number,
+): Promise<{ fields?: DutyFields; duty: Duty }> {
+  const peers = peersOf(session, request);
+  const { room = 0, more = 0 } = request;
+  checkInteger("room", room, 0, LEASES_MAX);
+  const seen = await see(ctx, peers, now, more > 0);
+  const standing = standingOf(seen, session, now);
+  const { others, withRoom, watcher, gone } = standing;
+  const call = async (most: number) => await callUp(ctx, peers, seen, { now, watcher, most });
+  if (more > 0) await call(CALL_UP_MAX);
+  if (!isOnCall(session, peers)) return stillStandsBy(session, request, peers, seen, others);
+  await forget(ctx, peers, gone, now);
+  // One that fills up is relieved: the ones with room do without it, with another that it calls up.
+  const lacking =
+    room === 0
+      ? ON_CALL - withRoom.length
+      : (others.length === 0 ? 1 : 0) + (watcher === undefined ? 1 : 0);
+  if (more === 0 && lacking > 0 && isMore(seen, standing)) await call(lacking);
+  if (room === 0) return { fields: {}, duty: OFF };
+  const isSpare = isMore(seen, standing) && withRoom.length >= ON_CALL;
+  if (isSpare && (await hasWitness(ctx, peers, withRoom)))
+    return standBy(session, request, peers, seen, standing, now);
+  return { duty: onCall(session, seen, standing) };
+}
+
+/** It stands by as before, while others are on call and it has not been called. Else it is to claim. */
+function stillStandsBy(
+  { peers: of, standbySince = 0 }: Session,
+  request: OnCallRequest,
+  peers: string,
+  { callUp: called }: Seen,
+  others: readonly Listener[],
+): { fields?: DutyFields; duty: Duty } {
+  const isCalled = standbySince >= FIRST_PLACE && standbySince <= (called?.upTo ?? 0);
+  if (of !== peers || standbySince < WATCHING || isCalled || others.length === 0)
+    return { duty: OFF };
+  const nextMs = standbySince === WATCHING ? WATCH_MS : presenceOf(request);
+  return {
+    fields: { peers, standbySince, silentMs: nextMs },
+    duty: { kind: standbySince === WATCHING ? "watch" : "standby", since: standbySince, nextMs },
+  };
+}
+
+/** A worker of a fleet leaves: the ones on call are as many as before. */
+export async function dutyAtEnd(ctx: MutationCtx, session: Session, now: number): Promise<void> {
+  const { peers } = session;
+  if (peers === undefined || !isOnCall(session, peers)) return;
+  const seen = await see(ctx, peers, now, false);
+  const listeners = await readListeners(ctx.db, peers);
+  const standing = standingOf({ ...seen, listeners }, session, now);
+  const lacking = ON_CALL - standing.withRoom.length;
+  if (lacking > 0)
+    await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: lacking });
+}
+
+function onCall({ sessionKey }: Session, seen: Seen, standing: Standing): Duty {
+  const { others } = standing;
+  const rank = others.filter((other) => other.sessionKey < sessionKey).length;
+  const nextMs = isMore(seen, standing) ? { nextMs: DUTY_BEAT_MS } : {};
+  return { kind: "onCall", size: others.length + 1, rank, ...nextMs };
+}
+
+/** Its place is after all that stand by; the first one without another that watches does that. */
+function standBy(
+  { peers: of, standbySince = 0 }: Session,
+  request: OnCallRequest,
+  peers: string,
+  { callUp: called }: Seen,
+  { watcher }: Standing,
+  now: number,
+): Chosen {
+  const last = called?.upTo ?? 0;
+  const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > last;
+  const since = keepsPlace ? standbySince : Math.max(now, last + 1);
+  const isWatching = watcher === undefined;
+  const nextMs = isWatching ? WATCH_MS : presenceOf(request);
+  return {
+    fields: { peers, standbySince: isWatching ? WATCHING : since, silentMs: nextMs },
+    duty: { kind: isWatching ? "watch" : "standby", since, nextMs },
+  };
+}
+
+function presenceOf({ presenceMs = STANDBY_MS }: OnCallRequest): number {
+  checkInteger("presenceMs", presenceMs, 1, PRESENCE_MAX_MS);
+  return presenceMs;
+}
+
+/** Whether one of these, read for real, is on call with room: if it fills up meanwhile, one of the two retries. */
+async function hasWitness(
+  ctx: MutationCtx,
+  peers: string,
+  withRoom: readonly Listener[],
+): Promise<boolean> {
+  const { id } = withRoom[Math.floor(Math.random() * withRoom.length)]!;
+  const witness = await ctx.db.get("sessions", id);
+  return witness?.peers === peers && witness.standbySince === undefined;
+}
+
+/** Sessions that were on call, and have been silent since: their entries would hide others. */
+async function forget(
+  ctx: MutationCtx,
+  peers: string,
+  gone: readonly Listener[],
+  now: number,
+): Promise<void> {
+  for (const { id } of gone) {
+    const session = await ctx.db.get("sessions", id);
+    if (session?.peers === peers && session.lastSeenAt <= now - IDLE_LIVE_MS)
+      await setDuty(ctx.db, session, {});
+  }
+}

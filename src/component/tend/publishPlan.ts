@@ -1,0 +1,135 @@
+/**
+ * Which new public bounds a sweep publishes: see `cursors.ts`. Snapshot reads only, of `planSweep`; writes nothing.
+ */
+import { v, type Infer } from "convex/values";
+import {
+  FINISHED_STATUSES,
+  JANITOR_OVERDUE_MS,
+  PUBLISH_BYTES_MAX,
+  PUBLISH_PLACES_MAX,
+  PUBLISHED_BOUNDS_MAX,
+  rotate,
+} from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import { finishedFrom } from "../count/finished.js";
+import { keyOf, snapshotOf } from "../index/scan.js";
+import {
+  afterCommit,
+  boundOf,
+  compareKeys,
+  pendingFrom,
+  publicBounds,
+  START,
+  type Bound,
+  type Key,
+} from "../rows/cursors.js";
+import { findQueue, type Queue } from "../rows/queues.js";
+import { placesOf } from "../rows/routes.js";
+import { bytesOf } from "../rows/rowBytes.js";
+import { vBound, vKey } from "../rows/stored.js";
+
+/** A queue's cursors are not published again within this: `hasWork` is invalidated by each. */
+const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
+
+/** A drained queue gets no new floor for fewer ended jobs: claims and `hasWork` pass by these. */
+const PUBLISH_AFTER = 8;
+
+export const vPublished = v.object({
+  queue: v.string(),
+  epoch: v.number(),
+  bounds: v.array(vBound),
+  floor: v.optional(vKey),
+});
+type Published = Infer<typeof vPublished>;
+
+/**
+ * New public bounds for used queues with stale ones, the oldest first: one sweep's reads are bounded, and a queue for
+ * which there is no room left comes first in the next.
+ */
+export async function findBounds(
+  ctx: QueryCtx,
+  queues: readonly string[],
+  now: number,
+): Promise<Published[]> {
+  const known = await Promise.all(
+    queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
+  );
+  const stale = known
+    .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
+    .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
+  const published: Published[] = [];
+  let room = PUBLISH_PLACES_MAX;
+  const left = { bytes: PUBLISH_BYTES_MAX };
+  for (const { name, old } of stale) {
+    const queue = await findQueue(ctx.db, name);
+    if (queue === null) continue;
+    const places = await placesOf(ctx.db, queue);
+    const read = Math.min(places.length, PUBLISH_PLACES_MAX);
+    if (read > room || left.bytes <= 0) continue;
+    room -= read;
+    const bounds = await boundsOf(ctx, queue, places, old, left);
+    if (bounds.bounds.length === 0 && (await hasGoodFloor(ctx.db, queue, old))) continue;
+    published.push({ queue: name, epoch: queue.epoch, ...bounds });
+  }
+  return published;
+}
+
+/**
+ * Whether the jobs that have ended since the last floor of a drained queue are too few for a new one: each job of a quiet queue
+ * would run the subscriptions of its workers once more.
+ */
+async function hasGoodFloor(
+  db: DatabaseReader,
+  { name, epoch }: Queue,
+  old: Doc<"cursors"> | undefined,
+): Promise<boolean> {
+  if (old?.floor === undefined || old.epoch !== epoch) return false;
+  let ended = 0;
+  for (const status of FINISHED_STATUSES) {
+    ended += (await finishedFrom(db, name, status, old.floor, PUBLISH_AFTER - ended)).length;
+    if (ended >= PUBLISH_AFTER) return false;
+  }
+  return true;
+}
+
+/**
+ * For each place with waiting jobs, its first row. All other places are empty, and nothing can become claimable there
+ * but with a `seq` above this snapshot: one floor covers all of them, also places that do not exist yet.
+ *
+ * A queue of more places than are read here, or of larger rows, gets no new floor: the places that were seen are then
+ * named one by one, from a random one on, and the known bounds of the other places stay.
+ */
+async function boundsOf(
+  ctx: QueryCtx,
+  queue: Queue,
+  places: readonly { order: number; shard: number }[],
+  old: Doc<"cursors"> | undefined,
+  left: { bytes: number },
+): Promise<{ bounds: Bound[]; floor?: Key }> {
+  const snapshot = snapshotOf(ctx);
+  const end = snapshot === null ? null : afterCommit(snapshot);
+  let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
+  const bounds: Bound[] = [];
+  for (const [i, place] of (isWhole ? places : rotate(places, Math.random())).entries()) {
+    const from = boundOf([old], queue.epoch, place.order, place.shard);
+    isWhole &&= left.bytes > 0;
+    const [first] =
+      i < PUBLISH_PLACES_MAX && left.bytes > 0
+        ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
+        : [null];
+    if (first != null) left.bytes -= bytesOf(first);
+    if (first === undefined && isWhole) continue;
+    const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
+    bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
+  }
+  if (isWhole && end !== null) return { bounds, floor: end };
+  const floor = old?.epoch === queue.epoch ? old.floor : undefined;
+  // The first are the ones just seen. A bound that is left out is a lower one, which is always right.
+  const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
+  return { bounds: named, ...(floor === undefined ? {} : { floor }) };
+}
+
+function isAbove(floor: Key = START): (bound: Bound) => boolean {
+  return (bound) => compareKeys(bound, floor) !== 0;
+}

@@ -1,0 +1,168 @@
+/** What a worker of a large fleet follows, and when it claims: the deployment says its duty. */
+import { describe, expect, test } from "vitest";
+import { DUTY_BEAT_MS, STANDBY_MS, WATCH_MS, type Duty } from "../shared/index.js";
+import { manual, startLoop } from "./fakes.test.js";
+import { LOOK_AGAIN_MS, UNTAKEN_MS } from "./limits.js";
+import { peersKey } from "./onCall.js";
+
+const STANDBY: Duty = { kind: "standby", since: 7, nextMs: STANDBY_MS };
+const ON_CALL: Duty = { kind: "onCall", size: 2, rank: 0, nextMs: DUTY_BEAT_MS };
+
+/** A worker whose second claim is answered with this duty. */
+async function withDuty(duty: Duty, options: Parameters<typeof startLoop>[1] = {}) {
+  const { begun, handler } = manual();
+  const started = startLoop(handler, { peers: "alike", presenceMs: 60_000, ...options });
+  const answer = { duty };
+  started.deployment.claimAnswer = ({ onCall }) =>
+    onCall === undefined ? {} : { duty: answer.duty };
+  started.deployment.beatAnswer = (onCall) => (onCall === undefined ? {} : { duty: answer.duty });
+  /** The places from which it was followed whether they are called up, and have ended to be. */
+  const standbys: { since: number; call: (isCalled: boolean) => void; isOver: boolean }[] = [];
+  started.deployment.watchStandby = ({ since }, call) => {
+    const one = { since, call, isOver: false };
+    standbys.push(one);
+    return () => void (one.isOver = true);
+  };
+  await started.clock.advance(1_000);
+  return { ...started, begun, answer, standbys };
+}
+
+describe("a worker", () => {
+  test("says with its claims which its peers are, unless it has none", async () => {
+    const { deployment } = await withDuty(ON_CALL);
+    expect(deployment.requests[0]!.onCall).toMatchObject({ peers: "alike" });
+    const { peers: _, ...none } = { peers: "alike" };
+    const alone = startLoop(manual().handler, none);
+    await alone.clock.advance(100);
+    expect(alone.deployment.requests[0]!.onCall).toBeUndefined();
+  });
+
+  test("that is answered with no duty follows its queues, as in a small fleet", async () => {
+    const { handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { peers: "alike" });
+    let standbys = 0;
+    deployment.watchStandby = () => {
+      standbys += 1;
+      return () => {};
+    };
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    deployment.enqueue();
+    await clock.advance(100);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+    expect(standbys).toBe(0);
+  });
+});
+
+describe("on standby", () => {
+  test("it hears of no job, and claims none, but says every half hour that it lives", async () => {
+    const { clock, deployment, callsOf } = await withDuty(STANDBY);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    deployment.enqueue();
+    await clock.advance(STANDBY_MS - 10_000);
+    expect(callsOf("claim")).toHaveLength(before);
+    expect(callsOf("heartbeat")).toHaveLength(0);
+    await clock.advance(20_000);
+    expect(callsOf("heartbeat")).toMatchObject([{ onCall: { peers: "alike", room: 1 } }]);
+  });
+
+  test("it claims at once when it is called up, works while it finds jobs, and goes back", async () => {
+    const { clock, deployment, callsOf, begun, answer, standbys } = await withDuty(STANDBY);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    deployment.enqueue();
+    deployment.enqueue();
+    answer.duty = { kind: "off" };
+    standbys[0]!.call(true);
+    await clock.advance(20);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+    expect(standbys[0]!.isOver).toBe(true);
+    begun[0]!.resolve();
+    await clock.advance(20);
+    // The next came with the outcome.
+    expect(begun).toHaveLength(2);
+    answer.duty = { ...STANDBY, since: 9 };
+    begun[1]!.resolve();
+    await clock.advance(1_000);
+    expect(standbys.map(({ since }) => since)).toEqual([7, 9]);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+  });
+
+  test("it claims every ten seconds where it watches, and keeps its place", async () => {
+    const { clock, callsOf, standbys } = await withDuty({
+      ...STANDBY,
+      kind: "watch",
+      nextMs: WATCH_MS,
+    });
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    await clock.advance(3 * WATCH_MS);
+    expect(callsOf("claim")).toHaveLength(before + 3);
+    expect(callsOf("heartbeat")).toEqual([]);
+    expect(standbys).toHaveLength(1);
+  });
+
+  test.each([
+    ["a beat is not answered", "before" as const],
+    ["the answer to a beat is lost", "after" as const],
+  ])("it claims when %s: it may be on call", async (_what, fault) => {
+    const { clock, deployment, callsOf } = await withDuty(STANDBY);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    deployment.fault = (call) => (call === "heartbeat" ? fault : undefined);
+    await clock.advance(STANDBY_MS);
+    expect(callsOf("claim").length).toBeGreaterThan(before);
+  });
+
+  test("it claims when a beat says so: no other is on call", async () => {
+    const { clock, deployment, callsOf } = await withDuty(STANDBY);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    const before = callsOf("claim").length;
+    deployment.beatAnswer = () => ({ duty: { kind: "off" } });
+    await clock.advance(STANDBY_MS);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+  });
+});
+
+describe("on call", () => {
+  test("it follows its queues, and says every twenty seconds that it does", async () => {
+    const { clock, deployment, callsOf, begun } = await withDuty(ON_CALL);
+    await clock.advance(3 * DUTY_BEAT_MS);
+    expect(callsOf("heartbeat").length).toBeGreaterThanOrEqual(2);
+    deployment.enqueue();
+    await clock.advance(200);
+    expect(begun).toHaveLength(1);
+  });
+
+  test("without room it reports a job that no other takes, and goes on to until one does", async () => {
+    const { clock, deployment, callsOf } = await withDuty(ON_CALL);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    deployment.enqueue();
+    await clock.advance(200);
+    deployment.enqueue();
+    await clock.advance(3 * UNTAKEN_MS + 50);
+    const beats = callsOf("heartbeat").filter(({ onCall }) => (onCall?.more ?? 0) > 0);
+    expect(beats).toMatchObject([{ onCall: { room: 0 } }, { onCall: { room: 0 } }]);
+  });
+
+  test("it ends its duty at once when it is told to be quiet", async () => {
+    const { clock, callsOf, loop } = await withDuty(ON_CALL);
+    await clock.advance(1_000);
+    loop.setQuiet(true);
+    await clock.advance(10);
+    expect(callsOf("heartbeat")).toMatchObject([{ onCall: { room: 0 } }]);
+  });
+});
+
+test("workers are alike whose queues, labels and groups are the same in any order, and whose budgets are", () => {
+  const one = peersKey({ queues: ["a", "b"], labels: ["x", "y"], maxCost: 2 });
+  expect(peersKey({ queues: ["b", "a"], labels: ["y", "x", "y"], maxCost: 2 })).toBe(one);
+  const others = [
+    { queues: ["a"], labels: ["x", "y"], maxCost: 2 },
+    { queues: ["a", "b"], labels: ["x"], maxCost: 2 },
+    { queues: ["a", "b"], labels: ["x", "y"], groups: ["x"], maxCost: 2 },
+    { queues: ["a", "b"], labels: ["x", "y"] },
+  ].map(peersKey);
+  expect(new Set([one, ...others]).size).toBe(5);
+});

@@ -1,0 +1,36 @@
+/**
+ * A process with several idle workers of the test app, for fleets of many: it prints a line when a job begins. `FLEET_PLAIN`:
+ * none of them stands by.
+ */
+import "../support/clock.js";
+import { Worker } from "convex-conveyor/worker";
+import { api } from "../support/app/convex/_generated/api.js";
+
+const count = Number(process.env["FLEET_SIZE"]);
+const isPlain = process.env["FLEET_PLAIN"] === "1";
+
+const workers = Array.from(
+  { length: count },
+  (_, i) =>
+    new Worker({
+      url: process.env["CONVEX_URL"]!,
+      token: process.env["CONVEYOR_TOKEN"]!,
+      api: api.work,
+      name: `${process.env["FLEET_NAME"]!}-${i}`,
+      concurrency: Number(process.env["WORKER_CONCURRENCY"] ?? 1),
+      statusMs: 0,
+      handleSignals: false,
+      // A worker that asks before each claim stands by for none.
+      ...(isPlain ? { backPressure: { check: () => true } } : {}),
+      onEvent: () => {},
+      handlers: {
+        sums: async ({ payload }) => {
+          process.stdout.write(`${JSON.stringify({ n: payload.n, by: i })}\n`);
+          await new Promise((resolve) => setTimeout(resolve, payload.workMs));
+          return { square: payload.n * payload.n };
+        },
+      },
+    }),
+);
+
+await Promise.all(workers.map((worker) => worker.run()));
