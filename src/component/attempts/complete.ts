@@ -24,7 +24,7 @@ import {
   type WorkerFacts,
 } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { judgeCall } from "../rows/callNumbers.js";
+import { judgeCall } from "../claim/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { oweAll, tellAll } from "../edges/callbacks.js";
 import { askedOf } from "../rows/cancels.js";

@@ -24,7 +24,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { judgeCall } from "../rows/callNumbers.js";
+import { judgeCall } from "../claim/callNumbers.js";
 import { askedOf, isNamed } from "../rows/cancels.js";
 import { leaveFleets } from "../claim/fleet.js";
 import { dutyAtBeat, dutyAtEnd } from "../claim/onCall.js";

@@ -23,7 +23,7 @@ import {
 import { internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { judgeCall } from "../rows/callNumbers.js";
+import { judgeCall } from "./callNumbers.js";
 import { describe, isFull, newLeaseBatch, take, takeSeen, type LeaseBatch } from "./leaseBatch.js";
 import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";

@@ -15,7 +15,7 @@ import { aboutJob, log } from "../rows/log.js";
 import { isClaimable, mayTake } from "../edges/mayTake.js";
 import { costOf, type Offer } from "../rows/conditions.js";
 import { load, sizeOf } from "../rows/payloads.js";
-import { timeoutOf } from "../rows/processTime.js";
+import { timeoutOf } from "../edges/processTime.js";
 import type { Queue } from "../rows/queues.js";
 import { lease } from "../edges/transitions.js";
 import { callOffWake } from "../edges/wakes.js";

@@ -7,7 +7,7 @@ import type { Doc } from "../_generated/dataModel.js";
 import { isOutOfTime } from "./deadlines.js";
 import type { Rules } from "../rows/jobRules.js";
 import { allows, costOf, isOfGroups, type Offer } from "../rows/conditions.js";
-import { timeoutOf } from "../rows/processTime.js";
+import { timeoutOf } from "./processTime.js";
 import type { Queue } from "../rows/queues.js";
 
 type Job = Doc<"jobs">;

@@ -28,7 +28,7 @@ import {
 } from "./lanes.js";
 import { handTo } from "./handOvers.js";
 import { startIn, type Target } from "./mainLoop.js";
-import { isMutation } from "../rows/processTime.js";
+import { isMutation } from "../edges/processTime.js";
 import { type Queue } from "../rows/queues.js";
 import { isStillborn } from "../loops/loop.js";
 import { ensureAmong, ensureJanitor } from "../loops/timers.js";

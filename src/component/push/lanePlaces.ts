@@ -6,7 +6,7 @@ import { givePlaces, takeBackPlaces } from "./grants.js";
 import { handedOver } from "./handOvers.js";
 import { closeOf } from "./mainLoop.js";
 import { mountLimits } from "./mount.js";
-import { isMutation } from "../rows/processTime.js";
+import { isMutation } from "../edges/processTime.js";
 import { type Queue } from "../rows/queues.js";
 
 /**

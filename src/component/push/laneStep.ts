@@ -36,7 +36,7 @@ import {
   type Lease,
 } from "../../shared/index.js";
 import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { judgeCall } from "../rows/callNumbers.js";
+import { judgeCall } from "../claim/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
 import { leasedBefore, takeFrom, type LaneLook } from "../claim/claim.js";
@@ -47,7 +47,7 @@ import { describeLaneJobs } from "./laneJobs.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
 import { forgetHandOver } from "./handOvers.js";
 import { waitFor } from "./mainLoop.js";
-import { isMutation, isTimeOver, takesMore } from "../rows/processTime.js";
+import { isMutation, isTimeOver, takesMore } from "../edges/processTime.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";

@@ -50,7 +50,7 @@ import { placesFor } from "./grants.js";
 import { isClaimable } from "../edges/mayTake.js";
 import { chooseTarget, waitFor, type Target } from "./mainLoop.js";
 import { mountLimits } from "./mount.js";
-import { isMutation, timeoutOf } from "../rows/processTime.js";
+import { isMutation, timeoutOf } from "../edges/processTime.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { oldestIn } from "../count/oldest.js";
 import { callOffSurplus, CROWD_MS, LATE_MS } from "./surplus.js";

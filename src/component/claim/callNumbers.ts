@@ -1,6 +1,6 @@
 /** The call counter of a session, by which a repeated call is known. */
 import { checkInteger, conveyorError } from "../../shared/index.js";
-import type { Session } from "./sessions.js";
+import type { Session } from "../rows/sessions.js";
 
 /** A call's place in the session's call counter. */
 export function judgeCall(session: Session, n: number): "new" | "repeated" {

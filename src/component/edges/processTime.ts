@@ -6,7 +6,7 @@ import {
   PUSH_TIMEOUT_MAX_MS,
   type ProcessSaid,
 } from "../../shared/index.js";
-import type { Queue } from "./queues.js";
+import type { Queue } from "../rows/queues.js";
 
 /** Handlers that are mutations run in the steps of their lane: they take no place of its process. */
 export function isMutation({ config }: Queue): boolean {
