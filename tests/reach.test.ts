@@ -13,13 +13,13 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [38, 267],
-  complete: [52, 352],
-  heartbeat: [23, 115],
+  claim: [42, 287],
+  complete: [56, 372],
+  heartbeat: [27, 139],
   enqueue: [24, 129],
-  wake: [47, 313],
-  "lane's step": [64, 414],
-  sweep: [46, 271],
+  wake: [48, 314],
+  "lane's step": [66, 415],
+  sweep: [48, 274],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;
