@@ -5,8 +5,8 @@ import { newVersion } from "./faults/newVersion.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
 import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
-import { deploys, DEPLOYED_WORKER } from "./workloads/deploys.js";
-import { hasSecond, SECOND_WORKER } from "./workloads/secondMount.js";
+import { batches, drawBatches } from "./workloads/batches.js";
+import { deploys } from "./workloads/deploys.js";
 import {
   CIRCULAR,
   isOf,
@@ -51,14 +51,13 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
     .map(({ name }) => name)
     .filter((name) => only === undefined || only.includes(name))
     .filter((name) => !isCrowd || BESIDE_CROWD.includes(name));
-  if (plan.parts.includes(deploys.name)) {
-    // Each part adds its events to the plan.
+  // Each part adds its events to the plan.
+  if (plan.parts.includes(deploys.name))
     plan.parts = plan.parts.filter((name) => name !== newVersion.name);
-    plan.workers.push(DEPLOYED_WORKER);
-  }
-  if (hasSecond(plan)) plan.workers.push(SECOND_WORKER);
-  for (const part of PARTS) {
-    if (!plan.parts.includes(part.name)) continue;
+  const parts = PARTS.filter(({ name }) => plan.parts.includes(name));
+  if (parts.includes(batches)) plan.workers = drawBatches(new Draw(seed, "batches"), plan.workers);
+  plan.workers.push(...parts.flatMap(({ serves = [] }) => serves));
+  for (const part of parts) {
     plan.events.push(...part.plan(new Draw(seed, part.name), plan));
   }
   plan.events.sort((a, b) => a.at - b.at);

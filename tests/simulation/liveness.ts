@@ -5,6 +5,9 @@ import { CIRCULAR, isOf, usedQueues } from "./plan.js";
 import type { Row } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
+import { ROWS } from "./app/names.js";
+import { hasRows, openRows } from "./workloads/rows.js";
+import { CLUBS, hasScope } from "./workloads/scope.js";
 import { SECOND } from "./workloads/secondMount.js";
 
 /** More than the longest chain of waits: a lease, resets, retries with their waits, the detection of a lost timer. */
@@ -51,7 +54,15 @@ async function heal(simulation: Simulation): Promise<void> {
     .all("jobs")
     .filter(({ paused }) => paused === true)
     .map(({ _id: id, queue }) => ({ id, queue: queue as string }));
-  await call(simulation, "calls:heal", { queues, paused });
+  const quiet = simulation.tables
+    .all("sessions")
+    .filter(({ isQuiet }) => isQuiet === true)
+    .map(({ _id }) => _id);
+  await call(simulation, "calls:heal", {
+    ...{ queues, paused },
+    ...(hasScope(plan) && { groups: CLUBS }),
+    ...(quiet.length > 0 && { quiet }),
+  });
   for (const spec of plan.workers) {
     const program = simulation.programs.get(spec.name);
     if (program?.state === "paused") program.resume();
@@ -68,15 +79,16 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
     [...tables.all("jobs"), ...tables.all("jobs", SECOND)].filter(
       ({ status }) => !isFinished(status as Status),
     );
+  const isOver = () => open().length === 0 && openRows(simulation).length === 0;
   const begunAt = simulation.now();
   const rounds = new Map(open().map(({ _id, rounds }) => [_id, (rounds ?? 0) as number]));
   let isWatched = false;
   let step = FIRST_STEP_MS;
   while (simulation.violations.length === 0) {
-    if (open().length === 0) {
+    if (isOver()) {
       // A refused request may still arrive a second time.
       await simulation.goTo(simulation.now() + LATE_MS);
-      if (open().length === 0) break;
+      if (isOver()) break;
     }
     const waited = simulation.now() - begunAt;
     if (waited > boundMs(simulation)) break;
@@ -93,6 +105,7 @@ async function untilAllEnded(simulation: Simulation): Promise<void> {
     }
   }
   for (const job of open()) simulation.broken(why(simulation, job));
+  for (const row of openRows(simulation)) simulation.broken(`${row}, has no end`);
 }
 
 /** A job with an owed callback: a plan that was lost is noticed a minute later. */
@@ -170,9 +183,23 @@ export async function outlastRetention(simulation: Simulation): Promise<void> {
   }
 }
 
+/** Their workers' sessions are forgotten by a sweep that follows. */
+async function workOnRowsOnceMore(simulation: Simulation): Promise<void> {
+  for (const spec of simulation.plan.workers) {
+    if (spec.api === "rows") await simulation.startWorker(spec);
+  }
+  for (const [i, table] of ROWS.entries()) {
+    const row = { n: LAST_N + 1 + i, turns: [{ ms: 0, end: "returns" }] };
+    simulation.ask("insertRows", { table, rows: [row] });
+  }
+  await simulation.goTo(simulation.now() + CALM_MS);
+  for (const row of openRows(simulation)) simulation.broken(`${row}, has no end`);
+}
+
 async function workOnceMore(simulation: Simulation): Promise<void> {
   const { plan } = simulation;
-  const [worker] = plan.workers;
+  const worker = plan.workers.find(({ api }) => api === undefined);
+  if (hasRows(plan)) await workOnRowsOnceMore(simulation);
   const queue = worker?.queues[0] ?? usedQueues(plan)[0]!;
   if (worker !== undefined) await simulation.startWorker(worker);
   const payload = { n: LAST_N, turns: [{ ms: 0, end: "returns" }] };

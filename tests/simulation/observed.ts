@@ -24,6 +24,8 @@ export interface Commit {
 /** All rows as they are after the last commit. */
 export class Tables {
   readonly #rows = new Map<string, Map<string, Row>>();
+  /** Rows of the app's as they were before they were deleted. */
+  readonly #gone = new Map<string, Row>();
 
   /** Of the component, unless it is said. */
   all(table: string, namespace: string = COMPONENT): Row[] {
@@ -34,11 +36,17 @@ export class Tables {
     return this.#of(namespace, table).get(id);
   }
 
+  /** A row of the app's, also one that has been deleted. */
+  ofApp(table: string, id: string): Row | undefined {
+    return this.get(table, id, "") ?? this.#gone.get(id);
+  }
+
   apply({ writes }: StoredCommit): Change[] {
     return writes.map(({ namespace, table, id, doc }) => {
       const rows = this.#of(namespace, table);
       const before = rows.get(id) ?? null;
       const after = doc as Row | null;
+      if (namespace === "" && after === null && before !== null) this.#gone.set(id, before);
       if (after === null) rows.delete(id);
       else rows.set(id, after);
       return { namespace, table, id, before, after };

@@ -1,7 +1,7 @@
 /** The two kinds of things that a simulation is put together from: parts, which act, and checkers, which observe. */
 import type { Draw } from "./draw.js";
 import type { Commit, Row, Tables } from "./observed.js";
-import type { Plan, Planned, QueueName } from "./plan.js";
+import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Simulation } from "./simulation.js";
 
 /** A workload or a fault: the events that it plans for a seed, and a function that performs each. */
@@ -13,6 +13,8 @@ export interface Part {
   readonly chance?: number;
   /** Whether it has anything to do in such a plan. Defaults to yes. */
   fits?: (plan: Plan) => boolean;
+  /** Programs that it adds. */
+  readonly serves?: readonly WorkerSpec[];
   /** The events that it adds, each with its own name before the dot. Their times are before `plan.faultsMs`. */
   plan(draw: Draw, plan: Plan): Planned[];
   /** How an event is performed, by the word after the dot. No event waits for an answer of the backend: it may be down. */
@@ -34,6 +36,8 @@ export interface Run {
   /** Tells one run from another of the same attempt. */
   run: string;
   what: "began" | "ended";
+  /** Of a job that its handler was given with others. */
+  batch?: string;
   /** Milliseconds from the start. */
   at: number;
 }

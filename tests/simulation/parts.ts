@@ -14,6 +14,7 @@ import { oldSnapshots } from "./faults/oldSnapshots.js";
 import { starved } from "./faults/starved.js";
 import { skew, workerCrash, workerPause, workerStop } from "./faults/workers.js";
 import type { Part } from "./part.js";
+import { batches } from "./workloads/batches.js";
 import { callers } from "./workloads/callers.js";
 import { cancels } from "./workloads/cancels.js";
 import { crowd } from "./workloads/crowd.js";
@@ -24,7 +25,10 @@ import { fleet } from "./workloads/fleet.js";
 import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
 import { producers } from "./workloads/producers.js";
+import { quiet } from "./workloads/quiet.js";
 import { retries } from "./workloads/retries.js";
+import { rows } from "./workloads/rows.js";
+import { scope } from "./workloads/scope.js";
 import { secondMount } from "./workloads/secondMount.js";
 import { storm } from "./workloads/storm.js";
 
@@ -42,6 +46,10 @@ export const WORKLOADS: readonly Part[] = [
   deploys,
   secondMount,
   deadlines,
+  rows,
+  batches,
+  scope,
+  quiet,
 ];
 /** The first must leave a backend that runs, and a network, so that the rest can be healed. */
 export const FAULTS: readonly Part[] = [

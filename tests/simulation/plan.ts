@@ -19,6 +19,11 @@ export interface WorkerSpec {
   maxCost?: number;
   /** Absent: it does jobs of all groups, and jobs of none. */
   groups?: string[];
+  /** Its handlers are given several jobs, where the part `batches` is on. */
+  batch?: { size: number; waitMs: number; by?: "group" };
+  /** The module of the app whose functions it calls, and the name of its token: where they are its own. */
+  api?: "rows" | "scoped";
+  token?: "byQuery" | "byPrefix";
   /** It serves queues of the second mount: see `workloads/secondMount.ts`. */
   isOfSecond?: boolean;
 }

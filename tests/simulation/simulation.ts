@@ -8,6 +8,7 @@ import type { SandboxPool } from "../../local/functions/sandboxPool.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import type { Program } from "../../local/virtual/program.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
+import { SCOPED } from "./app/names.js";
 import { LEDGER_URL } from "./app/turns.js";
 import { COMPONENT, type Built } from "./deployment.js";
 import { ObservedStore, type Commit, type Row, type Tables } from "./observed.js";
@@ -15,6 +16,8 @@ import type { Asked, Checker, Facts, Run, Watching } from "./part.js";
 import { EFFECTS_HOST, effectsChecked } from "./ownHandlers.js";
 import type { Plan, Planned, QueueName, WorkerSpec } from "./plan.js";
 import type { Trace } from "./trace.js";
+import { isRows } from "./workloads/rows.js";
+import { hasScope, PREFIX } from "./workloads/scope.js";
 import { comesLater } from "./workloads/fleet.js";
 import { deployedIn, hasSecond } from "./workloads/secondMount.js";
 
@@ -54,6 +57,8 @@ export class Simulation implements Facts {
   token = "";
   /** Of the second mount, where there is one. */
   tokenOfSecond = "";
+  /** Of workers that are bound to groups. */
+  readonly #scoped = new Map<string, string>();
   readonly store: ObservedStore;
   #startedAt = 0;
   #eventsAtStart = 0;
@@ -123,6 +128,12 @@ export class Simulation implements Facts {
       const ofSecond = await this.world.call("second:create", { name: "fleet", queues: null });
       this.tokenOfSecond = (ofSecond as { token: string }).token;
     }
+    for (const name of SCOPES) {
+      if (!hasScope(plan)) continue;
+      const groups = name === "byQuery" ? "byQuery" : { prefix: PREFIX };
+      const made = await this.world.call("tokens:create", { name, queues: [SCOPED], groups });
+      this.#scoped.set(name, (made as { token: string }).token);
+    }
     await this.world.call("calls:setUp", { queues: { ...plan.queues, ...plan.crowd } });
     for (const spec of plan.workers.filter(({ name }) => !comesLater(plan, name)))
       await this.startWorker(spec);
@@ -152,13 +163,17 @@ export class Simulation implements Facts {
 
   /** A program that serves queues as an app's would. One that has ended may be started again under the same name. */
   async startWorker(spec: WorkerSpec): Promise<void> {
+    const { batch, token, ...given } = spec;
     const program = await this.world.program("", {
       code: this.given.built.worker,
       name: `${spec.name} (${++this.#names})`,
       env: {
-        WORKER: JSON.stringify(spec),
+        WORKER: JSON.stringify({ ...given, ...(this.plan.parts.includes("batches") && { batch }) }),
         CONVEX_URL: this.world.url,
-        CONVEYOR_TOKEN: spec.isOfSecond === true ? this.tokenOfSecond : this.token,
+        CONVEYOR_TOKEN:
+          spec.isOfSecond === true
+            ? this.tokenOfSecond
+            : ((token && this.#scoped.get(token)) ?? this.token),
       },
       onLine: (line) => this.#printed(spec, line),
     });
@@ -253,7 +268,7 @@ export class Simulation implements Facts {
     for (const { namespace, table, id, before, after } of commit.changes) {
       if (namespace !== COMPONENT || table !== "jobs" || before !== null || after === null)
         continue;
-      const n = numberOf(after, commit);
+      const n = numberOf(after, commit, this.tables);
       if (n < 0) continue;
       this.jobs.push({ id, queue: after["queue"] as QueueName, n });
       this.#numbers.set(id, `${after["queue"] as string} ${n}`);
@@ -307,7 +322,9 @@ export function ofComponent({ writes }: StoredCommit): boolean {
 }
 
 /** By which a job is known. A small payload stands in its row, a large one in a row of its own, in the same commit. */
-function numberOf({ payload }: Row, { changes }: Commit): number {
+function numberOf({ payload, queue }: Row, { changes }: Commit, tables: Tables): number {
+  if (isRows(queue))
+    return (tables.ofApp(queue as string, payload.inline as string)?.["n"] ?? -1) as number;
   const text = (value: unknown): string =>
     JSON.stringify(value, (_key, inner: unknown) =>
       typeof inner === "bigint" ? Number(inner) : inner,
@@ -328,6 +345,7 @@ function parsed(line: string): unknown {
   }
 }
 
+const SCOPES = ["byQuery", "byPrefix"];
 const ID = /\b[0-9a-z]{32}\b/g;
 /** Longer than the slowest link takes both ways, and a mutation for all its tries. */
 const ON_ITS_WAY_MS = 20_000;

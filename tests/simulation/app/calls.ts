@@ -2,11 +2,19 @@
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
 import { meetOthers } from "./meeting.js";
-import { conveyor, queueNamed as of } from "./queues.js";
+import { LOOP, ROWS } from "./names.js";
+import { conveyor, queueNamed } from "./queues.js";
+import { tables, tallies } from "./rows.js";
 import { internal, internalMutation, mutation, query } from "./server.js";
 
 const vQueue = v.string();
 const vJobs = v.array(v.object({ payload: vWork, options: v.any() }));
+
+/** Also one whose jobs are rows of the app's. */
+const of = (queue: string) =>
+  queue in tables
+    ? (tables[queue as "notes"] as unknown as ReturnType<typeof queueNamed>)
+    : queueNamed(queue);
 
 type Jobs = { payload: Work; options: any }[];
 
@@ -142,6 +150,59 @@ export const occupy = mutation({
   },
 });
 
+/** A worker claims nothing, or again. */
+export const quiet = mutation({
+  args: { id: v.string(), isQuiet: v.boolean() },
+  handler: async (ctx, { id, isQuiet }): Promise<any> => {
+    const worker = conveyor.worker(id);
+    return await (isQuiet ? worker.quiet(ctx) : worker.resume(ctx));
+  },
+});
+
+export const setMember = mutation({
+  args: { group: v.string(), isMember: v.boolean() },
+  handler: async (ctx, { group, isMember }) => {
+    const members = await ctx.db.query("members").collect();
+    const known = members.find((one) => one.group === group);
+    if (isMember && known === undefined) await ctx.db.insert("members", { group });
+    if (!isMember && known !== undefined) await ctx.db.delete(known._id);
+  },
+});
+
+// --- Rows that are jobs -----------------------------------------------------------------------------
+
+const vTable = v.union(...ROWS.map((table) => v.literal(table)), v.literal(LOOP));
+
+export const insertRows = mutation({
+  args: { table: vTable, rows: v.array(v.object({ n: v.number(), turns: v.any() })) },
+  handler: async (ctx, { table, rows }): Promise<void> => {
+    for (const { n, turns } of rows) {
+      if (table === LOOP) await ctx.db.insert(LOOP, { n, state: "new", times: 0 });
+      else await ctx.db.insert(table, { n, turns, state: "new", ends: 0 });
+    }
+    await (table === LOOP ? tallies : tables[table]).ping(ctx);
+  },
+});
+
+/** `remove` and `cancel` delete it, `stop` asks for its end, `again` makes one claimable that has ended. */
+export const changeRow = mutation({
+  args: { row: v.string(), how: v.string() },
+  handler: async (ctx, { row, how }): Promise<void> => {
+    const table = ROWS.find((name) => ctx.db.normalizeId(name, row) !== null);
+    const id = table && ctx.db.normalizeId(table, row);
+    const found = id && (await ctx.db.get(id));
+    if (!table || !found) return;
+    if (how === "stop") return await ctx.db.patch(found._id, { stop: true });
+    if (how === "again") {
+      if (found.state !== "done") return;
+      await ctx.db.patch(found._id, { state: "new" });
+      return await tables[table].ping(ctx);
+    }
+    if (how === "cancel") await tables[table].cancelRow(ctx, found._id as never);
+    await ctx.db.delete(found._id);
+  },
+});
+
 // --- Queries of pages -----------------------------------------------------------------------------
 
 export const statuses = query({
@@ -190,8 +251,17 @@ export const heal = internalMutation({
   args: {
     queues: v.array(v.string()),
     paused: v.array(v.object({ queue: v.string(), id: v.string() })),
+    /** All of them have workers again: see `workloads/scope.ts`. */
+    groups: v.optional(v.array(v.string())),
+    /** Workers that are quiet. */
+    quiet: v.optional(v.array(v.string())),
   },
-  handler: async (ctx, { queues: names, paused }): Promise<void> => {
+  handler: async (ctx, { queues: names, paused, groups = [], quiet: ids = [] }): Promise<void> => {
+    for (const id of ids) await conveyor.worker(id).resume(ctx);
+    const members = groups.length === 0 ? [] : await ctx.db.query("members").collect();
+    for (const group of groups) {
+      if (!members.some((one) => one.group === group)) await ctx.db.insert("members", { group });
+    }
     for (const { _id } of await ctx.db.query("broken").collect()) await ctx.db.delete(_id);
     for (const queue of names) {
       const control = conveyor.control(queue);

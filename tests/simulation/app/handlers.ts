@@ -1,7 +1,7 @@
 /** Handlers inside Convex, one of each kind. */
 import type { GenericActionCtx } from "convex/server";
 import { meetOthers, writeTooMuch } from "./meeting.js";
-import { conveyor, ofKind, queueNamed } from "./queues.js";
+import { conveyor, gathered, ofKind, queueNamed } from "./queues.js";
 import { turnOf } from "./payload.js";
 import {
   internal,
@@ -10,7 +10,7 @@ import {
   internalQuery,
   type DataModel,
 } from "./server.js";
-import { take, throwText } from "./turns.js";
+import { take, takeAll, throwText } from "./turns.js";
 
 const acts = {
   args: ofKind.acted[0]!.handlerArgs,
@@ -27,6 +27,8 @@ export const inline = conveyor.inline(
     queue.inline(async (_ctx, job): Promise<any> => await take(job, job, ofKind.pulled[0])),
   ),
 );
+
+export const inlineBatches = gathered.inline(async (_ctx, jobs): Promise<any> => takeAll(jobs));
 
 /**
  * Its effect is there if and only if the attempt has succeeded; now and then it conflicts with other transactions over one row.

@@ -4,7 +4,7 @@
  */
 import { Conveyor } from "../../../src/client/index.js";
 import { v } from "convex/values";
-import { DEPLOYED, NUMBERS, type Kind } from "./names.js";
+import { DEPLOYED, GATHERED, NUMBERS, SCOPED, type Kind } from "./names.js";
 import { vDone, vWork } from "./payload.js";
 import { conveyorComponent, internal } from "./server.js";
 
@@ -66,8 +66,19 @@ function declareDeployed(): Queue {
   return queue;
 }
 
+/** Programs outside serve it, in the groups for which they are. */
+const scoped = conveyor.queue(SCOPED, job);
+/** One handler inside Convex is given several of its jobs. */
+export const gathered = conveyor.queue(GATHERED, {
+  ...job,
+  ...{ inline: () => internal.handlers.inlineBatches, batch: { size: 4, waitMs: 200 } },
+});
+
 const byName = new Map(
-  [...Object.values(ofKind).flat(), deployed].map((queue) => [queue.name, queue]),
+  [...Object.values(ofKind).flat(), deployed, scoped, gathered as unknown as Queue].map((queue) => [
+    queue.name,
+    queue,
+  ]),
 );
 
 export function queueNamed(name: string): Queue {

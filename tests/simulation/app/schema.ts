@@ -1,6 +1,17 @@
 /** The app's own tables: all of it is evidence. */
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
+import { vTurn } from "./payload.js";
+
+/** A row is a job; `ends` is the app's own result of each. */
+const rows = defineTable({
+  n: v.number(),
+  turns: v.array(vTurn),
+  state: v.string(),
+  stop: v.optional(v.boolean()),
+  result: v.optional(v.any()),
+  ends: v.number(),
+}).index("state", ["state"]);
 
 export default defineSchema({
   /** Inserted in the mutation that enqueues: there if and only if the job is. */
@@ -21,4 +32,12 @@ export default defineSchema({
   broken: defineTable({}),
   /** One row that callers, handlers and callbacks read and write: transactions that conflict there retry. */
   meeting: defineTable({ count: v.number() }),
+  notes: rows,
+  documents: rows,
+  /** `times`: in how many batches it was. */
+  tallies: defineTable({ n: v.number(), state: v.string(), times: v.number() }).index("state", [
+    "state",
+  ]),
+  /** The groups for which a worker works that is bound to them. */
+  members: defineTable({ group: v.string() }),
 });

@@ -16,6 +16,8 @@ export interface Attempt {
   payload: Work;
   /** Where the handler receives one: else the job's id is. */
   idempotencyKey?: string;
+  /** Of a job that its handler was given with others. */
+  batch?: string;
 }
 
 /** Facilities of a handler, where it has them. */
@@ -85,14 +87,27 @@ export async function take(
   return { n: payload.n, attempt: attempt.attempt };
 }
 
+/**
+ * A batch's: each job ends by its own answer, or by its place in what is returned. `batch` tells the service outside which
+ * jobs came together.
+ */
+export function takeAll(jobs: readonly any[], next: unknown = "pulled"): Promise<unknown>[] {
+  const batch = Math.random().toString(36).slice(2, 8);
+  return jobs.map(async (job) => {
+    const result = await take({ ...job, batch }, job as Tools, next);
+    if (job.payload.n % 3 === 0) job.succeed(result);
+    return result;
+  });
+}
+
 /** As some libraries do. */
 export function throwText(): never {
   // eslint-disable-next-line @typescript-eslint/only-throw-error
   throw "It was to fail, and says so in a text.";
 }
 
-function about({ id, queue, attempt, payload: { n } }: Attempt) {
-  return { job: id, queue, attempt, n };
+function about({ id, queue, attempt, payload: { n }, batch }: Attempt) {
+  return { job: id, queue, attempt, n, ...(batch === undefined ? {} : { batch }) };
 }
 
 /** An attempt's whole output: the checker compares it with the stored one. */

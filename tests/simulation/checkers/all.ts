@@ -1,5 +1,6 @@
 /** The checkers, one promise per file. */
 import type { Checker } from "../part.js";
+import { batchesOf } from "./batches.js";
 import { begun } from "./begun.js";
 import { blame } from "./blame.js";
 import { callbackOnce } from "./callbackOnce.js";
@@ -21,9 +22,12 @@ import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
 import { processes } from "./processes.js";
 import { promise } from "./promise.js";
+import { quietKept } from "./quiet.js";
 import { reports } from "./reports.js";
 import { retention } from "./retention.js";
+import { rowsEnd } from "./rows.js";
 import { runsAsPromised } from "./runs.js";
+import { scopeKept } from "./scope.js";
 import { stateMachine } from "./stateMachine.js";
 import { statistics } from "./statistics.js";
 import { timers } from "./timers.js";
@@ -55,6 +59,10 @@ export const CHECKERS: readonly Checker[] = [
   reports,
   noSurprises,
   handlersDeployed,
+  rowsEnd,
+  batchesOf,
+  scopeKept,
+  quietKept,
   blame,
   nothingLeft,
 ];

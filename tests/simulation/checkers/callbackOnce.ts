@@ -1,6 +1,8 @@
+import { LOOP } from "../app/names.js";
 import type { FinishedStatus } from "../../../src/shared/index.js";
 import type { Change } from "../observed.js";
 import type { Checker, Row } from "../part.js";
+import { isRows } from "../workloads/rows.js";
 import {
   attemptKey,
   changed,
@@ -116,8 +118,10 @@ export const callbackOnce: Checker = {
       const job = tables.get("jobs", row["job"] as string);
       if (job === undefined) return;
       const context = (storedIn(tables, job["context"]) ?? null) as unknown;
+      // Where its row is gone, the app does not know its number.
+      const isGone = row["n"] === -1 && isRows(job["queue"]);
       const isRight =
-        row["n"] === workOf(tables, job)?.n &&
+        (isGone || row["n"] === workOf(tables, job)?.n) &&
         JSON.stringify(row["context"]) === JSON.stringify(context);
       if (!isRight) broken(`${known(row)} had the callback of another`);
     }
@@ -127,6 +131,8 @@ export const callbackOnce: Checker = {
 /** How a job, or one of its rounds, has ended with this change. */
 function endBy(change: Change): FinishedStatus | null {
   const { before, after } = change;
+  // A loop's batch has none.
+  if (after?.["queue"] === LOOP) return null;
   const round = roundBy(change);
   if (round !== null) return round;
   if (after === null || !hasEnded(after) || hasEnded(before)) return null;

@@ -74,10 +74,12 @@ export const counts: Checker = {
           const attempt = endedBy(change);
           if (attempt === null) continue;
           const own = rows.filter((row) => row["job"] === id && row["attempt"] === attempt);
-          const succeeds = way?.[0] === "succeed" || roundBy(change) === "succeeded";
+          const isBrief = statusOf(before) !== "running";
+          const edge = isBrief ? way?.at(-1) : way?.[0];
+          const succeeds = edge === "succeed" || roundBy(change) === "succeeded";
           if (own.length !== (succeeds ? 0 : 1)) {
             broken(`attempt ${attempt} of ${nameOf(id)} ended with ${own.length} rows of it`);
-          } else if (!succeeds) checkEnd(change, way?.[0] ?? "none", own[0]!);
+          } else if (!succeeds) checkEnd(change, edge ?? "none", own[0]!);
         }
         for (const { job, attempt } of rows) {
           const key = attemptKey(job as string, attempt as number);
@@ -124,7 +126,8 @@ export const counts: Checker = {
       const outcomes = isOver ? AT_DEADLINE : OUTCOMES[edge];
       if (outcomes?.includes(outcome) === true) happened(outcome);
       else broken(`${nameOf(id)} took the way of ${edge}, and is remembered as ${outcome}`);
-      if (row["session"] !== before!["session"]) broken(`${nameOf(id)} ended by another's hand`);
+      const isOthers = statusOf(before) === "running" && row["session"] !== before!["session"];
+      if (isOthers) broken(`${nameOf(id)} ended by another's hand`);
       const { retry, maxResets } = rulesOf(tables, after!);
       const failures = (after!["failures"] ?? 0) as number;
       const wait = (after!["order"] as number) - (row["endedAt"] as number);

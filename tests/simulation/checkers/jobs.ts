@@ -1,6 +1,8 @@
 /** Shared questions of checkers about jobs, answered from the rows alone and not by the product's own code. */
 import { isFinished, type Status } from "../../../src/shared/index.js";
 import { turnOf, type Turn, type Work } from "../app/payload.js";
+import { LOOP } from "../app/names.js";
+import { isRows } from "../workloads/rows.js";
 import { COMPONENT } from "../deployment.js";
 import type { Change, Commit, Row, Tables } from "../observed.js";
 import type { Asked } from "../part.js";
@@ -53,9 +55,15 @@ export function claimedBy({ before, after }: Change): number | null {
   return is > was ? is : null;
 }
 
-/** Which attempt has ended with this change, if one has: also where another began at once. */
-export function endedBy({ before, after }: Change): number | null {
-  if (before?.["status"] !== "running") return null;
+/**
+ * Which attempt has ended with this change, if one has: also where another began at once, and where it had begun in the same
+ * commit, as that of a row that asks for its end.
+ */
+export function endedBy(change: Change): number | null {
+  const { before, after } = change;
+  if (before?.["status"] !== "running") {
+    return statusOf(after) === "running" ? null : claimedBy(change);
+  }
   const attempt = before["attempt"] as number;
   const goesOn = after?.["status"] === "running" && after["attempt"] === attempt;
   return goesOn ? null : attempt;
@@ -88,8 +96,12 @@ export function storedIn(tables: Tables, stored: any): any {
   return "inline" in stored ? stored.inline : tables.get("payloads", stored.row)?.["value"];
 }
 
+/** Of a job that is a row of the app's, that row. A loop's batch has no work of its own. */
 export function workOf(tables: Tables, job: Row): Work | undefined {
-  return storedIn(tables, job["payload"]) as Work | undefined;
+  const stored: unknown = storedIn(tables, job["payload"]);
+  if (job["queue"] === LOOP) return undefined;
+  if (!isRows(job["queue"])) return stored as Work | undefined;
+  return tables.ofApp(job["queue"] as string, stored as string) as unknown as Work | undefined;
 }
 
 /** The handler's behaviour in this attempt. */

@@ -1,6 +1,7 @@
 import { FOLLOWS } from "../app/turns.js";
 import type { Asked, Checker } from "../part.js";
 import { isOf, type Kind } from "../plan.js";
+import { isOfTable } from "../workloads/rows.js";
 import {
   changed,
   changedJobs,
@@ -49,6 +50,8 @@ export const noJobLost: Checker = {
         }
         for (const { id, before, after } of jobs) {
           if (before === null) {
+            // Of rows of the app's: see `rows.ts`.
+            if (isOfTable(after!["queue"])) continue;
             const n = workOf(tables, after!)?.n ?? NaN;
             if (orders.some(({ job, isNew }) => job === id && isNew === true)) continue;
             const parent = jobs.find(

@@ -10,7 +10,7 @@ const EMPTY = [
   ...["ended", "arrived", "timers"],
 ];
 /** At most one row of a queue: it is the queue's for good. */
-const ONE_A_QUEUE = ["gates", "doors", "cursors", "fleets", "counted", "gauges"];
+const ONE_A_QUEUE = ["gates", "doors", "cursors", "fleets", "counted", "gauges", "announced"];
 /** Lanes that are asleep: a wake finds one of them. See `SPARES`; a wake with an old snapshot makes one more. */
 const LANES_MAX = 2 * 8;
 
@@ -51,6 +51,8 @@ export const nothingLeft: Checker = {
         }
         for (const row of tables.all("processes"))
           if (row["state"] !== "free") broken(`a slot is taken: ${said(row)}`);
+        for (const row of tables.all("announced"))
+          if (row["more"] === true) broken(`rows are announced that are not there: ${said(row)}`);
         happened("a world is empty in the end");
       },
     };

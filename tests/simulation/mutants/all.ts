@@ -18,12 +18,14 @@
  *   lost in the meantime has its attempt repeated, as such a lane may.
  */
 import type { Mutant } from "./mutant.js";
+import { BOUND } from "./bound.js";
 import { ENDS } from "./ends.js";
 import { HOLDING } from "./holding.js";
 import { LANES } from "./lanes.js";
 import { LATER } from "./later.js";
 import { OUTSIDE } from "./outside.js";
 import { PROCESSES } from "./processes.js";
+import { ROWS_OF_APP } from "./rows.js";
 import { TAKING } from "./taking.js";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -34,4 +36,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...ENDS,
   ...LATER,
   ...OUTSIDE,
+  ...ROWS_OF_APP,
+  ...BOUND,
 ];

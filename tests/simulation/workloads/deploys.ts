@@ -20,6 +20,9 @@ export const deploys: Part = {
   name: "deploys",
   about: "deploys give a queue a handler, another and none, while its jobs wait and run",
   chance: 0.1,
+  get serves() {
+    return [DEPLOYED_WORKER];
+  },
   fits: ({ crowd }) => Object.keys(crowd).length === 0,
   plan(draw, { faultsMs }) {
     const count = draw.pick([2, 3, 4]);

@@ -21,6 +21,9 @@ export const secondMount: Part = {
   name: "second mount",
   about: "the app mounts the component twice, with queues of the same names on both",
   chance: 0.1,
+  get serves() {
+    return [SECOND_WORKER];
+  },
   fits: ({ jobs }) => jobs !== undefined,
   plan(draw, { faultsMs }) {
     let n = SECOND_N;

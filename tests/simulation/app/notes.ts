@@ -1,0 +1,5 @@
+/** The functions that the queue over this table calls by name. */
+import { recordOf, tables } from "./rows.js";
+
+export const { claimable, take, record: recordRow } = tables.notes;
+export const record = recordOf("notes");
