@@ -40,7 +40,7 @@ export const tallies = conveyor.tableQueue(LOOP, {
   index: "state",
   columns: { state: "state" },
   states: { pending: "new", running: "busy", succeeded: "done", failed: "bad" },
-  batch: { size: 3 },
+  loop: { rows: 3 },
 });
 
 /** The queue's `onComplete`: the row's end, and the evidence of it. */

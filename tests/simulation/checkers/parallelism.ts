@@ -1,3 +1,4 @@
+import { LEASES_MAX } from "../../../src/shared/index.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { attemptKey, changed, changedJobs, claimedBy, configOf } from "./jobs.js";
@@ -118,10 +119,12 @@ export const parallelism: Checker = {
       if (OVER.includes(kind)) busy.delete(attemptKey(id!, attempt!));
       for (const job of jobs) busy.add(attemptKey(job.id, job.attempt));
       if (spec === undefined || kind !== "claimed") return;
-      if (busy.size === spec.concurrency) happened("a worker is full");
-      if (busy.size > spec.concurrency) {
-        broken(`${worker} works on ${busy.size} jobs, and has room for ${spec.concurrency}`);
-      }
+      // Of batches it runs so many, and gathers more jobs: as many as it may hold.
+      const isOfBatches = spec.batch !== undefined && plan.parts.includes("batches");
+      const room = isOfBatches ? LEASES_MAX : spec.concurrency;
+      if (busy.size === room) happened("a worker is full");
+      if (busy.size > room)
+        broken(`${worker} works on ${busy.size} jobs, and has room for ${room}`);
     }
 
     function checkClaim(job: Row): void {
