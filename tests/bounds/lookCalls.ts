@@ -59,6 +59,9 @@ export function observeCalls({ long, pending, world }: FullWorld) {
         withEnds: true,
       }),
     ],
+    "claim/onCall:seePeers": [
+      query("claim/onCall:seePeers", { peers: "none", now, isGrowing: true }),
+    ],
     "claim/fleet:fleetMembers": [
       query("claim/fleet:fleetMembers", { queue: queueName(PUSH_QUEUES), now }),
     ],

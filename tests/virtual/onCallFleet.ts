@@ -33,4 +33,16 @@ const workers = Array.from(
     }),
 );
 
+/** The duty of each worker, as its loop has it: tests kill by it. */
+const duties = new Map<number, string>();
+setInterval(() => {
+  for (const [by, worker] of workers.entries()) {
+    const { loop } = worker as unknown as { loop?: { parts: { onCall: { kind: string } } } };
+    const duty = loop?.parts.onCall.kind ?? "none";
+    if (duties.get(by) === duty) continue;
+    duties.set(by, duty);
+    process.stdout.write(`${JSON.stringify({ duty, by })}\n`);
+  }
+}, 1_000);
+
 await Promise.all(workers.map((worker) => worker.run()));

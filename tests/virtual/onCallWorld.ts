@@ -13,9 +13,10 @@ const TOGETHER = 50;
 export interface Fleet {
   app: VirtualApp;
   programs: Program[];
-  /** Calls of the workers that are billed, by their kind, since the last count. */
+  /** All calls that are billed, by function, since the last count. */
   count: () => Record<string, number>;
-  countAll: () => Record<string, number>;
+  /** The programs whose worker, the only one, has this duty. */
+  with: (duty: string) => Program[];
   /** Enqueues so many jobs at once, and says how long after the answer each began. */
   waits: (jobs: number, options?: { workMs?: number; withinMs?: number }) => Promise<number[]>;
 }
@@ -62,18 +63,14 @@ export async function startFleet({
     count: () => {
       const { functions } = world.stats.snapshot();
       world.stats.reset();
-      const ours = Object.entries(functions).filter(([name]) => name.startsWith("work:"));
-      return Object.fromEntries(ours.map(([name, { billed }]) => [name.slice(5), billed]));
+      const billed = Object.entries(functions).map(([name, one]) => [name, one.billed] as const);
+      return Object.fromEntries(billed.filter(([, calls]) => calls > 0));
     },
-    countAll: () => {
-      const { functions } = world.stats.snapshot();
-      world.stats.reset();
-      return Object.fromEntries(
-        Object.entries(functions)
-          .map(([name, { billed }]) => [name, billed])
-          .filter(([, n]) => n),
-      );
-    },
+    with: (duty) =>
+      programs.filter(({ lines }) => {
+        const said = lines.filter((line) => line.includes('"duty"')).at(-1) ?? "";
+        return said.includes(`"${duty}"`);
+      }),
     waits: async (jobs, { workMs = 50, withinMs = 60_000 } = {}) => {
       const [from, lines] = [next, programs.map((program) => program.lines.length)];
       next += jobs;

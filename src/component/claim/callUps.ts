@@ -16,10 +16,12 @@ import {
   CALL_UPS_KEPT_MS,
   IDLE_LIVE_MS,
   ON_CALL,
+  SESSIONS_READ_BYTES,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
 import { peersOf, WATCHING } from "../rows/duties.js";
+import { bytesOf } from "../rows/rowBytes.js";
 import { authorize } from "../rows/tokens.js";
 
 /** What a snapshot shows of them. */
@@ -54,13 +56,14 @@ export async function readPlaces(
 ): Promise<number[]> {
   const after = Math.max(called?.upTo ?? 0, WATCHING);
   const places: number[] = [];
-  let read = 0;
-  for await (const { standbySince, expiresAt } of db
+  let [read, bytes] = [0, 0];
+  for await (const session of db
     .query("sessions")
     .withIndex("peers", (q) => q.eq("peers", peers).gt("standbySince", after))) {
-    if (expiresAt >= now - IDLE_LIVE_MS) places.push(standbySince!);
+    if (session.expiresAt >= now - IDLE_LIVE_MS) places.push(session.standbySince!);
     read += 1;
-    if (places.length >= count || read >= 2 * CALL_UP_MAX) break;
+    bytes += bytesOf(session);
+    if (places.length >= count || read >= 2 * CALL_UP_MAX || bytes >= SESSIONS_READ_BYTES) break;
   }
   return places;
 }

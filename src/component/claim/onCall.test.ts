@@ -131,6 +131,7 @@ describe("a small fleet", () => {
 });
 
 describe("a large fleet", () => {
+  // Shows LF-06.
   test("has two workers on call, with places of their own, one that watches, and the rest on standby", async () => {
     const { on, standby, watcher, members } = await newFleet();
     expect(on).toHaveLength(ON_CALL);
@@ -182,6 +183,7 @@ describe("a large fleet", () => {
 });
 
 describe("a claim", () => {
+  // Rules out D17.
   test("of an isolated job calls no worker up: the other one on call has room", async () => {
     const { world, on, members } = await newFleet();
     await world.enqueue(1);

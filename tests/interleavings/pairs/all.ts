@@ -5,6 +5,7 @@ import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { COUNTING } from "./counting.js";
 import { DEADLINES } from "./deadlines.js";
+import { DUTIES } from "./duties.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
 import { LANE_LOSSES } from "./laneLosses.js";
@@ -40,6 +41,7 @@ export const PAIRS: readonly Pair[] = [
   ...PROCESSES,
   ...PLACES,
   ...ROWS,
+  ...DUTIES,
 ];
 
 /**

@@ -1,0 +1,98 @@
+/**
+ * Fleets on call, call by call and in virtual time: the calls of idle workers, the calls of one job, how soon it begins, and
+ * how soon a fleet is awake. `FLEET_SIZES=64,1000` plays other sizes.
+ */
+import { expect, test } from "vitest";
+import { startFleet, type Fleet } from "./onCallWorld.js";
+
+/** In small fleets all follow the queue. */
+const SIZES = (process.env["FLEET_SIZES"] ?? "1,8,64,256").split(",").map(Number);
+const SMALL = 8;
+const JOBS = 6;
+const SETTLES_MS = 20_000;
+/** A boolean for the whole fleet begins a job alone so late: see `docs/internals/choices/pull-queues.md`. */
+const BEGINS_MS = 120;
+
+test.each(SIZES)(
+  "%i workers: each call of an idle minute, of jobs alone, and of a burst",
+  { timeout: 900_000 },
+  async (size) => {
+    const fleet = await startFleet({ size, isPlain: process.env["FLEET_PLAIN"] === "1" });
+    try {
+      const { advance } = fleet.app.world;
+      // The first job of a queue gives it its first floor.
+      await fleet.waits(1);
+      await advance(60_000);
+      fleet.count();
+      await advance(60_000);
+      const idle = fleet.count();
+      const jobs = [];
+      for (let i = 0; i < JOBS; i += 1) {
+        const [wait] = await fleet.waits(1);
+        await advance(SETTLES_MS);
+        jobs.push({ wait: wait!, calls: fleet.count() });
+      }
+      print({ size, idle, jobs });
+      expect(sum(idle)).toBeLessThanOrEqual(60);
+      const idleMs = (sum(idle) * SETTLES_MS) / 60_000;
+      for (const { wait, calls } of jobs) {
+        expect(wait).toBeLessThanOrEqual(BEGINS_MS);
+        const { "work:watch": watch = 0, "work:complete": completes } = calls;
+        expect(completes).toBe(1);
+        expect(watch).toBeLessThanOrEqual(2 * (size > SMALL ? 2 : size));
+        // Its claim, and the upkeep that any job has: a sweep and a roll-up.
+        expect(sum(calls) - 2 - watch - idleMs).toBeLessThanOrEqual(3 + 2);
+      }
+      if (size > SMALL) await burst(fleet, size);
+    } finally {
+      await fleet.app.world.close();
+    }
+  },
+);
+
+/** All of the fleet begin a job. */
+async function burst(fleet: Fleet, size: number): Promise<void> {
+  await fleet.app.world.advance(60_000);
+  fleet.count();
+  const waits = await fleet.waits(Math.min(1_000, 4 * size), { workMs: 1_000 });
+  print({ size, all: waits[size - 1], last: waits.at(-1), burst: fleet.count() });
+  expect(waits[size - 1]).toBeLessThanOrEqual(1_000);
+}
+
+// Shows LF-06.
+// Rules out D17.
+test(
+  "of workers on call one that dies delays no job by 500 ms, and all of them by no more than 12 s",
+  { timeout: 300_000 },
+  async () => {
+    const fleet = await startFleet({ size: 12, together: 1 });
+    try {
+      const { advance } = fleet.app.world;
+      const [alone] = await fleet.waits(1);
+      await advance(SETTLES_MS);
+      const [first] = fleet.with("onCall");
+      expect(fleet.with("onCall")).toHaveLength(2);
+      first!.kill();
+      const [afterOne] = await fleet.waits(1);
+      await advance(60_000);
+      const rest = fleet.with("onCall").filter((program) => program !== first);
+      expect(rest).toHaveLength(2);
+      for (const program of rest) program.kill();
+      const [afterAll] = await fleet.waits(1);
+      print({ alone, afterOne, afterAll });
+      expect(afterOne! - alone!).toBeLessThanOrEqual(500);
+      expect(afterAll).toBeLessThanOrEqual(12_000);
+    } finally {
+      await fleet.app.world.close();
+    }
+  },
+);
+
+function sum(calls: Record<string, number>): number {
+  return Object.values(calls).reduce((all, one) => all + one, 0);
+}
+
+function print(figures: object): void {
+  if (process.env["FLEET_SIZES"] !== undefined)
+    process.stdout.write(`${JSON.stringify(figures)}\n`);
+}
