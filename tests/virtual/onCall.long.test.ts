@@ -1,17 +1,18 @@
 /**
  * Fleets on call, call by call and in virtual time: the calls of idle workers, the calls of one job, how soon it begins, and
- * how soon a fleet is awake. `FLEET_SIZES=64,1000` plays other sizes.
+ * how soon a fleet is awake: that of the last size, with four jobs per worker. `FLEET_SIZES=256` plays the burst of 1,000, in three
+ * minutes of one core.
  */
 import { expect, test } from "vitest";
 import { startFleet, type Fleet } from "./onCallWorld.js";
 
 /** In small fleets all follow the queue. */
-const SIZES = (process.env["FLEET_SIZES"] ?? "1,8,64,256").split(",").map(Number);
+const SIZES = (process.env["FLEET_SIZES"] ?? "1,8,256,64").split(",").map(Number);
 const SMALL = 8;
 const JOBS = 6;
 const SETTLES_MS = 20_000;
-/** A boolean for the whole fleet begins a job alone so late: see `docs/internals/choices/pull-queues.md`. */
-const BEGINS_MS = 120;
+/** A fleet of which all follow the queue begins a job alone so late, the median of these and each of them. */
+const BEGINS_MS = { median: 110, max: 200 };
 
 test.each(SIZES)(
   "%i workers: each call of an idle minute, of jobs alone, and of a burst",
@@ -36,14 +37,16 @@ test.each(SIZES)(
       expect(sum(idle)).toBeLessThanOrEqual(60);
       const idleMs = (sum(idle) * SETTLES_MS) / 60_000;
       for (const { wait, calls } of jobs) {
-        expect(wait).toBeLessThanOrEqual(BEGINS_MS);
+        expect(wait).toBeLessThanOrEqual(BEGINS_MS.max);
         const { "work:watch": watch = 0, "work:complete": completes } = calls;
         expect(completes).toBe(1);
         expect(watch).toBeLessThanOrEqual(2 * (size > SMALL ? 2 : size));
         // Its claim, and the upkeep that any job has: a sweep and a roll-up.
         expect(sum(calls) - 2 - watch - idleMs).toBeLessThanOrEqual(3 + 2);
       }
-      if (size > SMALL) await burst(fleet, size);
+      const waits = jobs.map(({ wait }) => wait).sort((a, b) => a - b);
+      expect(waits[JOBS / 2 - 1]).toBeLessThanOrEqual(BEGINS_MS.median);
+      if (size > SMALL && size === SIZES.at(-1)) await burst(fleet, size);
     } finally {
       await fleet.app.world.close();
     }
