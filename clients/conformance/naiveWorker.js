@@ -22,7 +22,7 @@ for (;;) {
 async function call(name, args) {
   n += 1;
   const body = { path: `${CONVEYOR_MODULE}:${name}`, format: "json" };
-  const all = { token: CONVEYOR_TOKEN, sessionKey: "naive", n, ...args };
+  const all = { token: CONVEYOR_TOKEN, sessionKey: "naive", callSeq: n, ...args };
   try {
     const response = await fetch(`${CONVEX_URL}/api/mutation`, {
       method: "POST",

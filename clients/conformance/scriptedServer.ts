@@ -119,7 +119,7 @@ export class ScriptedServer {
     this.messages.push({ call, args });
     const answer = this.answer(call, args);
     await new Promise((resolve) => setTimeout(resolve, REPLY_MS));
-    if (this.open?.n === args?.n) this.open = undefined;
+    if (this.open?.n === args?.callSeq) this.open = undefined;
     if (answer.kind === "lost") return void request.socket.destroy();
     response.statusCode = answer.kind === "unavailable" ? 503 : 200;
     response.setHeader("Content-Type", "application/json");
@@ -144,7 +144,7 @@ export class ScriptedServer {
   }
 
   private numbered(call: string, args: Json): Answer {
-    const { n } = args;
+    const { callSeq: n } = args;
     this.rules.checkNumber({
       call,
       n,
@@ -175,7 +175,7 @@ export class ScriptedServer {
   }
 
   private unanswered(answer: Answer, args: Json): Answer {
-    this.rules.unanswered(args.n, args);
+    this.rules.unanswered(args.callSeq, args);
     return answer;
   }
 

@@ -61,7 +61,12 @@ class Session {
   }
 
   async claim(n: number, max = 1): Promise<Reply> {
-    return await this.call("claim", { name: "conformance", n, queues: [this.options.queue], max });
+    return await this.call("claim", {
+      name: "conformance",
+      callSeq: n,
+      queues: [this.options.queue],
+      max,
+    });
   }
 
   /** A job in hand, enqueued for it. Other jobs of the queue are not touched. */
@@ -85,7 +90,7 @@ class Session {
   }
 
   async complete(n: number, finished: Json[]): Promise<Reply> {
-    return await this.call("complete", { n, finished });
+    return await this.call("complete", { callSeq: n, finished });
   }
 }
 
@@ -104,7 +109,7 @@ async function checkDoors(session: Session): Promise<Check[]> {
   const hello = await session.watch({ kind: "hello", queues: [queue] });
   const foreign = await session.call("heartbeat", { leases: [] }, "cvy_unknown");
   const unknown = await session.watch({ kind: "hello", queues: ["noSuchQueue"] });
-  const tooMany = await session.call("claim", { name: "c", n: 1, queues: [queue], max: 65 });
+  const tooMany = await session.call("claim", { name: "c", callSeq: 1, queues: [queue], max: 65 });
   return [
     check("hello answers the protocol's version", valueOf(hello).protocol >= 1, said(hello)),
     refuses("an unknown token is refused with tokenUnknown", foreign, "tokenUnknown"),

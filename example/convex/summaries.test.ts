@@ -38,7 +38,7 @@ async function newPicture({ fragile = false } = {}) {
   const claim = async () =>
     (
       await t.mutation(api.workers.claim, {
-        ...{ ...session, name: "anvil", queues: ["tiles"], max: 9, n: ++n },
+        ...{ ...session, name: "anvil", queues: ["tiles"], max: 9, callSeq: ++n },
       })
     ).jobs;
   type Job = Awaited<ReturnType<typeof claim>>[number];
@@ -48,7 +48,7 @@ async function newPicture({ fragile = false } = {}) {
     outcome: object = { kind: "succeeded", result },
   ) =>
     await t.mutation(api.workers.complete, {
-      ...{ ...session, n: ++n, finished: [{ id, queue, attempt, outcome } as never] },
+      ...{ ...session, callSeq: ++n, finished: [{ id, queue, attempt, outcome } as never] },
     });
   return {
     ...{ t, picture, claim, draw },

@@ -84,7 +84,7 @@ async function setup() {
   const hasWork = async (queue: string): Promise<boolean> =>
     await t.query(named.app.watch, { token, call: { kind: "hasWork", queues: [queue] } });
   const claim = async (n: number, max: number, queue = "notes"): Promise<unknown[]> => {
-    const args = { token, sessionKey: "s", name: "w", n, queues: [queue], max };
+    const args = { token, sessionKey: "s", name: "w", callSeq: n, queues: [queue], max };
     return (await t.mutation(named.app.claim, args)).jobs;
   };
   const write = async (table: "note" | "line", texts: string[], silent = false) =>

@@ -292,6 +292,6 @@ test("a job that runs is canceled by its worker, whichever queue it is of", asyn
   const t = setup();
   const id = await t.mutation(...pages.enqueue("loose", 1));
   const session = await setupSession(t);
-  await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["loose"], max: 1 });
+  await t.mutation(api.app.claim, { ...session, name: "w", callSeq: 1, queues: ["loose"], max: 1 });
   expect(await t.mutation(api.app.cancel, { id })).toMatchObject({ requested: true });
 });

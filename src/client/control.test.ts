@@ -126,7 +126,7 @@ describe("a queue's control", () => {
       if (what === "drain") return void (await refusal(enqueue(t), "queueDraining"));
       await enqueue(t);
       const session = await setupSession(t);
-      const args = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+      const args = { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 };
       expect((await t.mutation(api.app.claim, args)).jobs).toEqual([]);
     },
   );

@@ -81,7 +81,7 @@ export async function fill(t: App): Promise<Jobs> {
   const { token } = await t.mutation(internal.app.createToken, { name: "test" });
   const session = { token, sessionKey: "session-1" };
   const look = { ...session, queues: ["tiles"] };
-  const { jobs } = await t.mutation(api.app.claim, { ...look, name: "w", n: 1, max: 10 });
+  const { jobs } = await t.mutation(api.app.claim, { ...look, name: "w", callSeq: 1, max: 10 });
   const leaseOf = (id: string) => ({ id, attempt: jobs.find((job) => job.id === id)!.attempt });
   const lease = leaseOf(running!);
   await t.mutation(api.app.report, {
@@ -98,7 +98,7 @@ export async function fill(t: App): Promise<Jobs> {
     [scheduled!, { kind: "failed", error: secret, retryAfterMs: 60_000 }],
   ];
   const finished = outcomes.map(([id, outcome]) => ({ ...leaseOf(id), outcome, queue: "tiles" }));
-  await t.mutation(api.app.complete, { ...session, n: 2, finished });
+  await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
   const pending = await asApp(t, (ctx) => tiles.enqueue(ctx, payload));
   const other = await asApp(t, (ctx) => loose.enqueue(ctx, { secret }));
   const row = await asApp(t, (ctx) => conveyor.workers(ctx));

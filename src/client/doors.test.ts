@@ -29,8 +29,8 @@ describe("a token that was never made", () => {
       look("hello"),
       look("hasWork"),
       look("peek"),
-      t.mutation(api.app.claim, { ...session, name: "w", n: 1, ...claim }),
-      t.mutation(api.app.complete, { ...session, n: 1, finished: [], claim }),
+      t.mutation(api.app.claim, { ...session, name: "w", callSeq: 1, ...claim }),
+      t.mutation(api.app.complete, { ...session, callSeq: 1, finished: [], claim }),
     ]) {
       const data = await refusal(call, "tokenUnknown");
       expect(JSON.stringify(data)).not.toContain("tiles");
@@ -41,7 +41,10 @@ describe("a token that was never made", () => {
     const t = setup();
     const session = await stranger(t);
     const finished = Array.from({ length: 3_000 }, () => bad());
-    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "tokenUnknown");
+    await refusal(
+      t.mutation(api.app.complete, { ...session, callSeq: 1, finished }),
+      "tokenUnknown",
+    );
     const one = { ...session, finished: [bad()], later: true };
     await refusal(t.mutation(api.app.complete, one), "tokenUnknown");
     expect(warn).not.toHaveBeenCalled();
@@ -53,7 +56,10 @@ describe("a token that is known", () => {
     const t = setup();
     const session = await setupSession(t);
     const finished = Array.from({ length: LEASES_MAX + 1 }, () => bad());
-    await refusal(t.mutation(api.app.complete, { ...session, n: 1, finished }), "invalidArgument");
+    await refusal(
+      t.mutation(api.app.complete, { ...session, callSeq: 1, finished }),
+      "invalidArgument",
+    );
     expect(warn).not.toHaveBeenCalled();
   });
 
@@ -61,7 +67,7 @@ describe("a token that is known", () => {
     const t = setup();
     const session = await setupSession(t);
     const finished = [bad(), bad("another")];
-    const { answers } = await t.mutation(api.app.complete, { ...session, n: 1, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...session, callSeq: 1, finished });
     expect(answers.map(({ answer }) => answer)).toEqual(["leaseLost", "leaseLost"]);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -71,11 +77,17 @@ describe("a result", () => {
   async function leased(t: App) {
     const session = await setupSession(t);
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
-    await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
+    await t.mutation(api.app.claim, {
+      ...session,
+      name: "w",
+      callSeq: 1,
+      queues: ["tiles"],
+      max: 1,
+    });
     const report = async (queue: string | undefined, result: unknown) => {
       const one = { id, attempt: 1, outcome: { kind: "succeeded" as const, result } };
       const finished = [queue === undefined ? one : { ...one, queue }];
-      return await t.mutation(api.app.complete, { ...session, n: 2, finished });
+      return await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     };
     return { id, sessionKey: session, report };
   }
@@ -131,7 +143,7 @@ describe("a result", () => {
     const t = setup();
     const { sessionKey: session } = await leased(t);
     const finished = [bad("nothing", "renamed")];
-    const { answers } = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const { answers } = await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     expect(answers).toMatchObject([{ answer: "leaseLost" }]);
     expect(warn).not.toHaveBeenCalled();
   });

@@ -103,12 +103,12 @@ class Machine {
   async claim(more: object = {}): Promise<any[]> {
     this.n += 1;
     const { token, n } = this;
-    const args = { token, sessionKey: "s", name: "w", n, queues: ["renders"], max: 9, ...more };
+    const args = { token, sessionKey: "s", name: "w", callSeq: n, queues: ["renders"], max: 9, ...more };
     return (await this.t.mutation(this.call("claim"), args)).jobs;
   }
   async complete(finished: object[], more: object = {}): Promise<any> {
     this.n += 1;
-    const args = { token: this.token, sessionKey: "s", n: this.n, finished, ...more };
+    const args = { token: this.token, sessionKey: "s", callSeq: this.n, finished, ...more };
     return await this.t.mutation(this.call("complete"), args);
   }
   report(job: any): Promise<any> {

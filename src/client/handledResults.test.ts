@@ -76,10 +76,10 @@ const app = {
   }),
   /** As the call of a lane that received a mutation. */
   executes: mutationGeneric({
-    args: { lane: v.string(), generation: v.number(), n: v.number(), id: v.string() },
-    handler: async (ctx, { id, n, ...lane }) =>
+    args: { lane: v.string(), generation: v.number(), callSeq: v.number(), id: v.string() },
+    handler: async (ctx, { id, callSeq, ...lane }) =>
       await ctx.runMutation(component.lib.laneStep, {
-        ...{ ...lane, n, heard: n - 1, finished: [], looks: 0 },
+        ...{ ...lane, callSeq, lastAckedCall: callSeq - 1, finished: [], looks: 0 },
         execute: [{ id, attempt: 1 }],
       }),
   }),
@@ -181,8 +181,8 @@ test("a job with a handler that is no mutation any more is given back by the ste
   const [lane] = await within("conveyor", (ctx) => ctx.db.query("lanes").collect());
   const [session] = await within("conveyor", (ctx) => ctx.db.query("sessions").collect());
   const { _id } = lane as { _id: string };
-  const { generation, n: last } = session as { generation: number; n: number };
-  const call = { lane: _id, generation, n: last + 1, id };
+  const { generation, callSeq: last } = session as { generation: number; callSeq: number };
+  const call = { lane: _id, generation, callSeq: last + 1, id };
   const reply = await t.mutation(functions["executes"], call);
   expect(reply).toMatchObject({ answers: [{ id, attempt: 1, answer: "ok" }] });
   const attempts: unknown = await t.query(functions["attempts"], { id });

@@ -156,7 +156,7 @@ test("a text that is no worker token is refused with the form of one", async () 
     token: "secret",
     sessionKey: "s",
     name: "w",
-    n: 1,
+    callSeq: 1,
     queues: [{ name: "mails", config }],
     max: 1,
   };

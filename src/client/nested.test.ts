@@ -108,12 +108,12 @@ function setup() {
 async function work(call: (name: string, args?: object) => Promise<any>): Promise<string[]> {
   const session = { token: await call("token"), sessionKey: "s" };
   const { jobs } = await call("claim", {
-    ...{ ...session, n: 1, name: "w", queues: ["mails"], max: 10 },
+    ...{ ...session, callSeq: 1, name: "w", queues: ["mails"], max: 10 },
   });
   const finished = jobs.map(({ id, queue, attempt }: any) => {
     return { id, queue, attempt, outcome: { kind: "succeeded", result: null } };
   });
-  if (finished.length > 0) await call("complete", { ...session, n: 2, finished });
+  if (finished.length > 0) await call("complete", { ...session, callSeq: 2, finished });
   return jobs.map(({ payload }: any) => payload.to as string);
 }
 

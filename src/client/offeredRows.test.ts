@@ -69,7 +69,7 @@ async function setup() {
   const claim = async (token: string, asked: readonly string[], max = 64, sessionKey = "s") =>
     (
       await t.mutation(named.app.claim, {
-        ...{ token, sessionKey, name: sessionKey, n: (n += 1), queues: asked, max },
+        ...{ token, sessionKey, name: sessionKey, callSeq: (n += 1), queues: asked, max },
       })
     ).jobs as { id: string; queue: string }[];
   return { t, tokenFor, insert, claim };
@@ -88,7 +88,7 @@ describe("a call with a token that is not known", () => {
     const asks = { queues: ["ants"], max: 64 };
     const completed = t.mutation(named.app.complete, {
       ...caller,
-      n: 1,
+      callSeq: 1,
       finished: [],
       claim: asks,
     });

@@ -221,7 +221,7 @@ describe("functions for browsers", () => {
     const t = setup();
     const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
     const session = await setupSession(t);
-    const claim = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+    const claim = { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 };
     // The first claim of a session that owns every shard finds the job wherever it lies.
     expect((await t.mutation(api.app.claim, claim)).jobs).toHaveLength(1);
     expect(await t.mutation(api.app.cancel, { id })).toEqual({

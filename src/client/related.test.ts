@@ -86,7 +86,13 @@ async function setup() {
   await t.run(async (ctx) => await ctx.db.insert("pictures", { name: "sea", title: "The sea" }));
   const call = { token, sessionKey: "s" };
   const claim = async (n: number, max = 10) =>
-    await t.mutation(api.app.claim, { ...call, name: "w", n, queues: ["tiles", "loose"], max });
+    await t.mutation(api.app.claim, {
+      ...call,
+      name: "w",
+      callSeq: n,
+      queues: ["tiles", "loose"],
+      max,
+    });
   const enqueue = async (picture: string) =>
     await t.mutation(...pages.enqueue("tiles", { picture }));
   return { t, call, claim, enqueue };
@@ -98,7 +104,7 @@ describe("related data", () => {
   test("are read by no query that the app has not named, for a queue of any name", async () => {
     const { t, call } = await setup();
     await t.mutation(...pages.enqueue("constructor" as "inherited", 1));
-    const of = { name: "w", n: 1, queues: ["constructor"], max: 1 };
+    const of = { name: "w", callSeq: 1, queues: ["constructor"], max: 1 };
     expect((await t.mutation(api.app.claim, { ...call, ...of })).jobs).toHaveLength(1);
   });
 
@@ -151,7 +157,7 @@ describe("related data", () => {
     const { jobs } = await claim(1, 1);
     const { id, attempt } = jobs[0]!;
     const reply = await t.mutation(api.app.complete, {
-      ...{ ...call, n: 2, finished: [{ id, attempt, outcome: { kind: "succeeded" } }] },
+      ...{ ...call, callSeq: 2, finished: [{ id, attempt, outcome: { kind: "succeeded" } }] },
       claim: { queues: ["tiles"], max: 1 },
     });
     expect(reply.jobs).toMatchObject([{ related: { title: "The sea" } }]);

@@ -1,165 +1,16 @@
 /** Queues over the app's own table: rows are claimed, worked on and recorded with the worker's usual calls. */
-import { convexTest } from "convex-test";
-import {
-  anyApi,
-  componentsGeneric,
-  defineSchema,
-  defineTable,
-  mutationGeneric,
-  type ApiFromModules,
-  type DataModelFromSchemaDefinition,
-  type FilterApi,
-  type FunctionReference,
-} from "convex/server";
-import { ConvexError, v, type GenericId } from "convex/values";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { pass, register, work } from "../test.js";
+import { pass, work } from "../test.js";
 import type { Handlers, QueuesOf } from "../worker/types.js";
-import { Conveyor, type ComponentApi } from "./index.js";
-
-const vStatus = v.union(
-  v.literal("uploaded"),
-  v.literal("reading"),
-  v.literal("read"),
-  v.literal("unreadable"),
-  v.literal("stopped"),
-  v.literal("archived"),
-);
-const schema = defineSchema({
-  documents: defineTable({
-    title: v.string(),
-    status: vStatus,
-    priority: v.number(),
-    doneAt: v.optional(v.number()),
-    begunAt: v.optional(v.number()),
-    tries: v.optional(v.number()),
-    reader: v.optional(v.string()),
-    problem: v.optional(v.string()),
-    stop: v.optional(v.boolean()),
-    text: v.optional(v.string()),
-    owner: v.optional(v.id("owners")),
-  }).index("by_status", ["status", "priority"]),
-  owners: defineTable({ name: v.string() }),
-});
-type DataModel = DataModelFromSchemaDefinition<typeof schema>;
-
-const conveyor = new Conveyor<DataModel>(
-  (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
-);
-const named = anyApi as any;
-let recorded: unknown[] = [];
-let joinFails = false;
-
-const documents = conveyor.tableQueue("documents", {
-  functions: () => named.documents,
-  index: "by_status",
-  order: "desc",
-  columns: {
-    state: "status",
-    finishedAt: "doneAt",
-    startedAt: "begunAt",
-    attempts: "tries",
-    worker: "reader",
-    error: "problem",
-    cancel: "stop",
-  },
-  states: {
-    pending: "uploaded",
-    running: "reading",
-    succeeded: "read",
-    failed: "unreadable",
-    canceled: "stopped",
-  },
-  result: v.object({ text: v.string() }),
-  retry: { maxAttempts: 3, initialBackoffMs: 10_000, base: 1, jitter: "none" },
-  leaseMs: 10_000,
-  join: async (ctx, row) => {
-    if (joinFails) throw new ConvexError("The owner is not known.");
-    const owner = row.owner === undefined ? null : await ctx.db.get(row.owner);
-    return { ...row, owner: owner?.name ?? null };
-  },
-  record: async (ctx, { row, outcome, attempt }) => {
-    recorded.push({ title: row.title, status: row.status, outcome: outcome.status, attempt });
-    if (outcome.status === "succeeded") await ctx.db.patch(row._id, { text: outcome.result.text });
-  },
-});
-const plain = conveyor.queue("plain", { payload: v.any() });
-
-const functions = {
-  ...conveyor.workerApi({ queues: [documents, plain] }),
-  createToken: conveyor.tokenApi().create,
-  cancelRow: mutationGeneric({
-    args: { row: v.id("documents") },
-    handler: async (ctx, { row }) => {
-      const reply = await documents.cancelRow(ctx, row, { reason: "Not wanted." });
-      await ctx.db.delete(row);
-      return reply;
-    },
-  }),
-  pause: mutationGeneric({ args: {}, handler: async (ctx) => await documents.control.pause(ctx) }),
-};
-type Modules = ApiFromModules<{ app: typeof functions }>;
-const api = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "public">>;
-const own = anyApi as unknown as FilterApi<Modules, FunctionReference<any, "internal">>;
-
-async function setup(groups?: string[]) {
-  vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
-  recorded = [];
-  joinFails = false;
-  const t = convexTest(schema, {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => functions,
-    "/convex/documents.ts": async () => ({
-      claimable: documents.claimable,
-      take: documents.take,
-      record: documents.record,
-    }),
-  });
-  register(t);
-  const { token } = await t.mutation(own.app.createToken, {
-    name: "w",
-    ...(groups === undefined ? {} : { groups }),
-  });
-  const insert = async (title: string, priority = 0, more: object = {}) =>
-    await t.run(
-      async (ctx) =>
-        await ctx.db.insert("documents", { title, priority, status: "uploaded", ...more }),
-    );
-  const claimBy =
-    (sessionKey: string, queues = ["documents"]) =>
-    async (n: number, max = 10) =>
-      (await t.mutation(api.app.claim, { token, sessionKey, name: sessionKey, n, queues, max }))
-        .jobs;
-  const complete = async (sessionKey: string, n: number, finished: any[], claim?: any) =>
-    await t.mutation(api.app.complete, { token, sessionKey, n, finished, claim });
-  const beat = async (sessionKey: string, leases: { id: string; attempt: number }[]) =>
-    (await t.mutation(api.app.heartbeat, { token, sessionKey, leases })).answers.map(
-      ({ answer }: { answer: string }) => answer,
-    );
-  const row = async (id: GenericId<"documents">) => await t.run((ctx) => ctx.db.get(id));
-  const change = async (id: GenericId<"documents">, patch: object) =>
-    await t.run((ctx) => ctx.db.patch(id, patch));
-  const hasWork = async (queues = ["documents"], groupsOf?: string[]) =>
-    await t.query(api.app.watch, {
-      token,
-      call: {
-        kind: "hasWork",
-        queues,
-        ...(groupsOf === undefined ? {} : { groups: groupsOf }),
-      },
-    } as any);
-  return { t, token, insert, claimBy, complete, beat, row, change, hasWork };
-}
-
-const done = ({ id, attempt }: { id: string; attempt: number }, text = "words") => ({
-  ...{ id, attempt, queue: "documents" },
-  outcome: { kind: "succeeded", result: { text } },
-});
-const failed = (job: { id: string; attempt: number }) => ({
-  ...{ ...done(job), outcome: { kind: "failed", error: "smudged" } },
-});
-
-const TIME = { advance: (ms: number) => vi.advanceTimersByTime(ms) };
+import {
+  api,
+  documents,
+  done,
+  failed,
+  seen,
+  setup,
+  TIME,
+} from "./documents.test.js";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -232,7 +83,9 @@ describe("the end of a row's job", () => {
     const reply = await complete("s", 2, [done(job!)], { queues: ["documents"], max: 1 });
     expect(reply.jobs).toMatchObject([{ payload: { _id: b } }]);
     expect(await row(a)).toMatchObject({ status: "read", doneAt: Date.now(), text: "words" });
-    expect(recorded).toEqual([{ title: "a", status: "read", outcome: "succeeded", attempt: 1 }]);
+    expect(seen.recorded).toEqual([
+      { title: "a", status: "read", outcome: "succeeded", attempt: 1 },
+    ]);
   });
 
   test("an attempt that fails, or whose result does not fit, is followed by another after its backoff; the row says why when none is left", async () => {
@@ -255,7 +108,7 @@ describe("the end of a row's job", () => {
       problem: expect.stringContaining("smudged"),
       tries: 3,
     });
-    expect(recorded).toHaveLength(1);
+    expect(seen.recorded).toHaveLength(1);
   });
 
   test("a row that the app makes claimable again after the end has another job", async () => {
@@ -299,7 +152,7 @@ describe("races", () => {
       await t.run((ctx) => documents.status(ctx as any, id as never));
     expect((await status(ofA.id))?.status).toBe("canceled");
     expect((await status(ofB.id))?.status).toBe("canceled");
-    expect(recorded).toEqual([]);
+    expect(seen.recorded).toEqual([]);
   });
 
   test("`cancel` in the row asks for its job's end, and the row says that it was", async () => {
@@ -310,7 +163,7 @@ describe("races", () => {
     expect(await beat("s", [{ id: job!.id, attempt: 1 }])).toEqual(["canceled"]);
     await complete("s", 2, [{ id: job!.id, attempt: 1, outcome: { kind: "canceled" } }]);
     expect(await row(a)).toMatchObject({ status: "stopped" });
-    expect(recorded).toMatchObject([{ outcome: "canceled" }]);
+    expect(seen.recorded).toMatchObject([{ outcome: "canceled" }]);
   });
 
   test("a row that asks for its end before it is claimed is given to no worker, and says once that it was canceled", async () => {
@@ -320,10 +173,10 @@ describe("races", () => {
     expect(await claimBy("s")(1)).toMatchObject([{ payload: { _id: b } }]);
     await pass(t, 100, TIME);
     expect(await row(a)).toMatchObject({ status: "stopped" });
-    expect(recorded).toMatchObject([{ title: "a", status: "stopped", outcome: "canceled" }]);
+    expect(seen.recorded).toMatchObject([{ title: "a", status: "stopped", outcome: "canceled" }]);
     expect(await hasWork()).toBe(false);
     expect(await claimBy("s")(2)).toEqual([]);
-    expect(recorded).toHaveLength(1);
+    expect(seen.recorded).toHaveLength(1);
   });
 
   test("a running row that is made claimable and asks for its end keeps no worker awake", async () => {
@@ -384,15 +237,15 @@ describe("races", () => {
     expect(await row(a)).toMatchObject({ status: "reading", reader: "other" });
     await complete("other", 2, [done(job!, "in time")]);
     expect(await row(a)).toMatchObject({ status: "read", text: "in time" });
-    expect(recorded).toHaveLength(1);
+    expect(seen.recorded).toHaveLength(1);
   });
 
   test("what cannot be joined fails its attempt by the queue's retry, and no other row", async () => {
     const { t, insert, claimBy, row } = await setup();
     const a = await insert("a");
-    joinFails = true;
+    seen.joinFails = true;
     expect(await claimBy("s")(1)).toEqual([]);
-    joinFails = false;
+    seen.joinFails = false;
     expect((await row(a))?.status).toBe("reading");
     await pass(t, 11_000, TIME);
     expect(await claimBy("s")(2)).toMatchObject([{ attempt: 2 }]);

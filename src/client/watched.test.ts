@@ -5,7 +5,7 @@ import { api, loose, pages, setup, setupSession, tiles, type App } from "./setup
 async function oneRunning(t: App) {
   const id = await t.mutation(...pages.enqueue("tiles", { x: 1 }));
   const session = await setupSession(t);
-  await t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 });
+  await t.mutation(api.app.claim, { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 });
   const about = { id: id as string, attempt: 1 };
   const { answers } = await t.mutation(api.app.report, {
     ...session,
@@ -49,7 +49,7 @@ test("a page receives the error, and the app's own code also its place", async (
   };
   await t.mutation(api.app.complete, {
     ...session,
-    n: 2,
+    callSeq: 2,
     finished: [{ id, attempt: 1, outcome }],
   });
   const [shown] = (await t.query(...pages.status(id, { attempts: true })))?.attempts ?? [];

@@ -24,7 +24,7 @@ async function claimed(t: App, payloads: { x: number; label?: string }[]) {
   const { jobs } = await t.mutation(api.app.claim, {
     ...session,
     name: "w",
-    n: 1,
+    callSeq: 1,
     queues: ["tiles"],
     max: 10,
   });
@@ -44,7 +44,7 @@ describe("results", () => {
     const t = setup();
     const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, good, "tiles")];
-    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const reply = await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     expect(reply.answers).toMatchObject([{ id: ids[0], answer: "ok" }]);
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({
       status: "succeeded",
@@ -65,7 +65,7 @@ describe("results", () => {
     const finished = [report(0, bad, "tiles"), report(1, good, "tiles")];
     const { answers, refused } = await t.mutation(api.app.complete, {
       ...session,
-      n: 2,
+      callSeq: 2,
       finished,
     });
     expect(answers.map(({ answer }) => answer)).toEqual(["ok", "ok"]);
@@ -89,7 +89,7 @@ describe("results", () => {
     const t = setup();
     const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const finished = [report(0, { kind: "succeeded" }, "tiles")];
-    await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "failed" });
   });
 
@@ -100,7 +100,7 @@ describe("results", () => {
     const next = await t.mutation(...pages.enqueue("tiles", { x: 2 }));
     const { answers, jobs } = await t.mutation(api.app.complete, {
       ...session,
-      n: 2,
+      callSeq: 2,
       finished: [report(0, good, "tiles")],
       claim: { queues: ["tiles"], max: 5 },
     });
@@ -115,8 +115,8 @@ describe("jobs that follow", () => {
     const { ids, sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
     const continued = [{ queue, payload, options }];
     const finished = [{ ...report(0, good, "tiles"), continued }];
-    const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished });
-    const again = await t.mutation(api.app.complete, { ...session, n: 2, finished });
+    const reply = await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
+    const again = await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     expect(again.refused).toEqual(reply.refused);
     const row = await t.run((ctx) => ctx.db.query("done").first());
     const { counts } = await t.query(api.app.stats, { queue: "exports" });
@@ -176,7 +176,7 @@ test("a job that follows cancels none of the app's that has its key", async () =
   const { sessionKey: session, report } = await claimed(t, [{ x: 1 }]);
   const continued = [{ queue: "exports", payload: { row: "x", copies: 2 }, options: { key } }];
   const finished = [{ ...report(0, good, "tiles"), continued }];
-  await t.mutation(api.app.complete, { ...session, n: 2, finished });
+  await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
   vi.restoreAllMocks();
   const { counts } = await t.query(api.app.stats, { queue: "exports" });
   expect(counts.pending.count).toBe(1);
@@ -197,7 +197,11 @@ test("an outcome that is handed over is recorded by itself, and a complete finds
   await t.finishAllScheduledFunctions(() => vi.advanceTimersByTime(1));
   vi.useRealTimers();
   expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "succeeded" });
-  const reply = await t.mutation(api.app.complete, { ...session, n: 2, finished: [finished] });
+  const reply = await t.mutation(api.app.complete, {
+    ...session,
+    callSeq: 2,
+    finished: [finished],
+  });
   expect(reply.answers).toMatchObject([{ answer: "recorded" }]);
 });
 
@@ -234,7 +238,7 @@ test.each([
 test("a complete that is not numbered is refused with the rule", async () => {
   const t = setup();
   const call = t.mutation(api.app.complete, { ...(await setupSession(t)), finished: [] });
-  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "n" });
+  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "callSeq" });
 });
 
 test("an app exports five functions for workers", () => {
@@ -250,7 +254,13 @@ describe("refusals", () => {
       const session = await setupSession(t);
       const asked =
         call === "claim"
-          ? t.mutation(api.app.claim, { ...session, name: "w", n: 1, queues: ["nope"], max: 1 })
+          ? t.mutation(api.app.claim, {
+              ...session,
+              name: "w",
+              callSeq: 1,
+              queues: ["nope"],
+              max: 1,
+            })
           : watching(t, session.token, { kind: "hasWork", queues: ["nope"] });
       const data = await refusal(asked, "unknownQueue");
       expect(data).toMatchObject({ served: ["tiles", "loose"] });
@@ -260,7 +270,7 @@ describe("refusals", () => {
   test("a queue outside the token's scope", async () => {
     const t = setup();
     const session = await setupSession(t, ["loose"]);
-    const claim = { ...session, name: "w", n: 1, queues: ["tiles"], max: 1 };
+    const claim = { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 };
     await refusal(t.mutation(api.app.claim, claim), "queueForbidden");
   });
 

@@ -88,7 +88,7 @@ export function workerFunctions<
     watch: watchFunction(component, { served, know, ask, findAll, wanted, scoping, tables }),
 
     claim: mutationGeneric({
-      args: { ...caller, name: v.string(), n: v.number(), ...claimRequest, ...about },
+      args: { ...caller, name: v.string(), callSeq: v.number(), ...claimRequest, ...about },
       handler: async (ctx, args) => {
         await findAll(ctx, args);
         const declarations = await declare(served, args.queues);
@@ -115,7 +115,7 @@ export function workerFunctions<
     complete: mutationGeneric({
       args: {
         ...caller,
-        n: v.optional(v.number()),
+        callSeq: v.optional(v.number()),
         finished: v.array(vWorkerFinished),
         claim: v.optional(v.object(claimRequest)),
         deferCallbacks: v.optional(v.boolean()),
@@ -123,7 +123,7 @@ export function workerFunctions<
         later: v.optional(v.boolean()),
         ...about,
       },
-      handler: async (ctx, { claim, finished, later, n, ...args }) => {
+      handler: async (ctx, { claim, finished, later, callSeq, ...args }) => {
         const known = finished.length > 0 ? await know(ctx, args.token) : args.token;
         checkLength("The outcomes of a call", finished, 0, LEASES_MAX);
         await findAll(ctx, { token: args.token, queues: claim?.queues ?? [] });
@@ -153,7 +153,7 @@ export function workerFunctions<
             : { claim: { ...claim, queues: declarations, ...(await scoping()), ...rows } };
         const completed = await callComponent(() =>
           ctx.runMutation(component.lib.complete, {
-            ...{ ...args, n: numberOf(n) },
+            ...{ ...args, callSeq: numberOf(callSeq) },
             ...{ finished: checked, ...next },
           }),
         );
@@ -234,12 +234,12 @@ function onlyOne(finished: readonly Finished[], claim: object | undefined): Fini
   );
 }
 
-function numberOf(n: number | undefined): number {
-  if (n !== undefined) return n;
+function numberOf(callSeq: number | undefined): number {
+  if (callSeq !== undefined) return callSeq;
   throw conveyorError(
     "invalidArgument",
-    "A `complete` must have `n`, the number of the session's call: one more than the last. Only one with `later` has none.",
-    { argument: "n" },
+    "A `complete` must have `callSeq`, the number of the session's call: one more than the last. Only one with `later` has none.",
+    { argument: "callSeq" },
   );
 }
 

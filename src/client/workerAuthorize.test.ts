@@ -49,10 +49,10 @@ describe("authorize of the workers' functions", () => {
     await look(t, token, { kind: "hasWork", ...of });
     await look(t, token, { kind: "peek", ...of, groups: ["org"] });
     const claim = { queues: ["tiles"], max: 1 };
-    await t.mutation(workers.guarded.claim, { ...session, name: "w", n: 1, ...claim });
+    await t.mutation(workers.guarded.claim, { ...session, name: "w", callSeq: 1, ...claim });
     const lease = { id: "x", attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
-    await t.mutation(workers.guarded.complete, { ...session, n: 2, finished, claim });
+    await t.mutation(workers.guarded.complete, { ...session, callSeq: 2, finished, claim });
     await t.mutation(workers.guarded.complete, { ...session, finished, later: true });
     await t.mutation(workers.guarded.heartbeat, { ...session, leases: [lease] });
     const updates = [1, 2].map((value) => ({ ...lease, value }));
@@ -93,6 +93,6 @@ test("a token's jobs are the jobs of its groups, through the app's functions and
   const { t, token } = await world();
   await t.mutation(...pages.enqueue("tiles", { x: 1 }));
   expect(await watching(t, token, { kind: "peek", queues: ["tiles"] })).toEqual([]);
-  const claim = { token, sessionKey: "s", name: "w", n: 1, queues: ["tiles"], max: 9 };
+  const claim = { token, sessionKey: "s", name: "w", callSeq: 1, queues: ["tiles"], max: 9 };
   expect((await t.mutation(api.app.claim, claim)).jobs).toEqual([]);
 });

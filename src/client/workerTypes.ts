@@ -138,11 +138,11 @@ export type LookArgs = Conditions & {
 export type AboutArgs = { about?: WorkerFacts };
 export type ClaimArgs = SessionArgs &
   LookArgs &
-  AboutArgs & { name: string; n: number; max: number };
+  AboutArgs & { name: string; callSeq: number; max: number };
 export type CompleteArgs = SessionArgs &
   AboutArgs & {
     /** The number of the session's call. One with `later` is not numbered. */
-    n?: number;
+    callSeq?: number;
     finished: WorkerFinished[];
     claim?: LookArgs & { max: number };
     /**
@@ -204,7 +204,7 @@ export interface WorkerFunctions<
     { token: string; call: WatchCall },
     Promise<Hello | boolean | Waiting | TypedPeekedJob<Queues>[] | Lease[]>
   >;
-  /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `n` gets the first reply. */
+  /** Leases up to `max` jobs, 1 to 64, to the session. A repeat of call `callSeq` gets the first reply. */
   claim: RegisteredMutation<"public", ClaimArgs, Promise<ClaimReply<Queues>>>;
   /**
    * Records up to 64 outcomes, each with an answer of its own, and claims again if asked to; with `later`, hands one over to be

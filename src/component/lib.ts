@@ -211,7 +211,7 @@ export const checkToken = query({
 
 /** Leases up to `max` jobs to the session. */
 export const claim = mutation({
-  args: { ...caller, n: v.number(), name: v.string(), ...claimRequest, ...about },
+  args: { ...caller, callSeq: v.number(), name: v.string(), ...claimRequest, ...about },
   returns: v.object({ ...claimed, cursor: v.string() }),
   handler: (ctx, args) => claimStep.claim(ctx, args),
 });
@@ -220,7 +220,7 @@ export const claim = mutation({
 export const complete = mutation({
   args: {
     ...caller,
-    n: v.number(),
+    callSeq: v.number(),
     finished: v.array(vFinished),
     claim: v.optional(v.object(claimRequest)),
     /** Runs no callback in this transaction: every `onComplete` is owed, and delivered alone at once. */

@@ -279,7 +279,7 @@ export class Worker {
     this.n = number ?? this.n + 1;
     const { sessionKey, token, n, name } = this;
     const claimed = await this.world.t.mutation(api.lib.claim, {
-      ...{ token, sessionKey, n, name },
+      ...{ token, sessionKey, callSeq: n, name },
       ...this.request(max),
       ...conditions,
     });
@@ -295,7 +295,7 @@ export class Worker {
     this.n = options.n ?? this.n + 1;
     const { sessionKey, token, n } = this;
     const reply = await this.world.t.mutation(api.lib.complete, {
-      ...{ token, sessionKey, n, finished },
+      ...{ token, sessionKey, callSeq: n, finished },
       ...(options.claim === undefined ? {} : { claim: this.request(options.claim) }),
       ...(options.deferCallbacks === undefined ? {} : { deferCallbacks: options.deferCallbacks }),
     });

@@ -23,7 +23,7 @@ export const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob
 export const start = (...jobs: LaneJob[]): LaneStart => laneOf("lane", ...jobs);
 
 export const laneOf = (lane: string, ...jobs: LaneJob[]): LaneStart => ({
-  ...{ lane, generation: 1, n: 1, jobs },
+  ...{ lane, generation: 1, callSeq: 1, jobs },
 });
 
 export const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };

@@ -13,7 +13,7 @@ import type { Attempt } from "../worker/attempts.js";
 import { printEvent } from "../worker/consoleEvents.js";
 import { systemClock } from "../worker/clock.js";
 import { actionsOf, type Telling } from "../worker/job.js";
-import { Sayings, type Said } from "../worker/said.js";
+import { UnsentReports, type ReportBatch } from "../worker/unsentReports.js";
 import type { JobActions } from "../worker/types.js";
 
 export interface InTransaction {
@@ -21,15 +21,15 @@ export interface InTransaction {
   /** Jobs that are to follow. */
   continued: readonly Continuation[];
   /** Has all log entries written, in as many calls as it takes. */
-  write: (report: (said: Said) => Promise<ReportAnswer[]>) => Promise<void>;
+  write: (report: (said: ReportBatch) => Promise<ReportAnswer[]>) => Promise<void>;
 }
 
 export function inTransaction(job: JobFacts): InTransaction {
-  const sayings = new Sayings({ id: job.id, attempt: job.attempt });
+  const unsent = new UnsentReports({ id: job.id, attempt: job.attempt });
   const continued: Continuation[] = [];
   // A transaction has neither signal nor time: the actions below read no other field of an attempt.
   const attempt = { state: "running", job, abort: {}, continued } as unknown as Attempt;
-  const reports = { of: () => sayings, said: () => {} } as unknown as Telling["reports"];
+  const reports = { of: () => unsent, changed: () => {} } as unknown as Telling["reports"];
   const { log, snooze, continueWith } = actionsOf(attempt, {
     ...{ reports, emit: printEvent, clock: systemClock },
   });
@@ -37,10 +37,10 @@ export function inTransaction(job: JobFacts): InTransaction {
     actions: { log, snooze, continueWith },
     continued,
     write: async (report) => {
-      while (!sayings.isEmpty) {
-        const said = sayings.take({ items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES }, true);
-        const [answer] = await report(said);
-        sayings.confirm(said, answer!);
+      while (!unsent.isEmpty) {
+        const reported = unsent.take({ items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES }, true);
+        const [answer] = await report(reported);
+        unsent.confirm(reported, answer!);
       }
     },
   };

@@ -29,7 +29,7 @@ test("a call that seemed to fail is not counted as heard: the next is answered w
     if (call === 1) throw new Error("The answer was lost.");
     return { ...nothing, answers: heardOf(args), jobs: call === 2 ? [job("b")] : [] };
   });
-  expect(calls.map(({ n, heard }) => [n, heard])).toEqual([
+  expect(calls.map(({ callSeq: n, lastAckedCall: heard }) => [n, heard])).toEqual([
     [2, 1],
     [3, 1],
     [4, 3],
@@ -58,10 +58,12 @@ test("a lane with first jobs that were too large to be carried asks for them at 
       apart: answered,
       run: () => Promise.resolve({ outcome: { kind: "succeeded", result: null } }),
     },
-    { ...start(), n: 5, heard: 4, lookAfterMs: 60_000 },
+    { ...start(), callSeq: 5, lastAckedCall: 4, lookAfterMs: 60_000 },
     new FakeClock(),
   );
-  expect(calls.map(({ n, heard, finished }) => [n, heard, finished.length])).toEqual([
+  expect(
+    calls.map(({ callSeq: n, lastAckedCall: heard, finished }) => [n, heard, finished.length]),
+  ).toEqual([
     [6, 4, 0],
     [7, 6, 1],
   ]);

@@ -44,8 +44,8 @@ export interface Host {
 }
 
 export class Loop {
-  private n: number;
-  private heard: number;
+  private callSeq: number;
+  private lastAckedCall: number;
   private readonly running = new Set<string>();
   private readonly outbox: Outbox;
   /** Jobs with a mutation as their handler: it runs in a step, or apart. */
@@ -73,13 +73,13 @@ export class Loop {
       clock,
       () => this.wake(),
     );
-    this.n = start.n;
-    this.heard = start.heard ?? start.n;
+    this.callSeq = start.callSeq;
+    this.lastAckedCall = start.lastAckedCall ?? start.callSeq;
   }
 
   async run(): Promise<void> {
     const { jobs, lookAfterMs } = this.start;
-    if (this.heard < this.n) this.lookAt = this.clock.now();
+    if (this.lastAckedCall < this.callSeq) this.lookAt = this.clock.now();
     else if (lookAfterMs !== undefined) this.lookAt = this.clock.now() + lookAfterMs;
     this.begin(jobs);
     while (!this.isDone()) {
@@ -185,23 +185,31 @@ export class Loop {
     const { reports } = this.outbox.next();
     const execute = this.mutations.slice(0, HANDLERS_PER_STEP);
     const ended = this.apart.over.slice(0, LEASES_MAX);
-    this.n += 1;
-    const { n, heard } = this;
+    this.callSeq += 1;
+    const { callSeq, lastAckedCall } = this;
     const isLook = this.lookAt !== null && this.lookAt <= this.clock.now();
     const { lane, generation } = this.start;
     const { handOver } = this;
-    const said = this.host.says(this);
-    let told: LaneReply | null = null;
+    const reported = this.host.says(this);
+    let delivered: LaneReply | null = null;
     try {
       const reply = await this.lane.step({
-        ...{ lane, generation, n, heard, finished: reports, looks: this.looks, in: said },
+        ...{
+          lane,
+          generation,
+          callSeq,
+          lastAckedCall,
+          finished: reports,
+          looks: this.looks,
+          in: reported,
+        },
         execute: execute.map(({ id, attempt }) => ({ id, attempt })),
         sentAt: Date.now(),
         ...(handOver === undefined ? {} : { handOver }),
         ...(ended.length === 0 ? {} : { over: ended }),
       });
-      told = reply;
-      this.heard = n;
+      delivered = reply;
+      this.lastAckedCall = callSeq;
       this.handOver = undefined;
       this.apart.forget(ended);
       for (const answer of reply.answers) this.settle(answer);
@@ -211,7 +219,7 @@ export class Loop {
       this.goApart(reports, execute);
       this.lookAt = this.clock.now() + REFUSED_WAIT_MS;
     }
-    this.host.hears(this, said, told);
+    this.host.hears(this, reported, delivered);
   }
 
   private hear(reply: LaneReply, isLook: boolean): void {

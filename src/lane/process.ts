@@ -84,7 +84,7 @@ class Process implements Host {
   private isClosed = false;
   /** A call that may end the process is under way. Lanes that are heard of meanwhile begin when it is answered. */
   private isClosing = false;
-  private heard: LaneStart[] = [];
+  private startable: LaneStart[] = [];
   /** When it was last given places: until a while later it gives none back. */
   private givenAt: number;
   private readonly named: Named;
@@ -269,14 +269,14 @@ class Process implements Host {
   private hear({ lanes, upTo, areWaiting, arePlaces = false }: HandedOver): void {
     this.lookedAt = this.clock.now();
     if (upTo > this.upTo) this.upTo = upTo;
-    this.heard.push(...lanes.filter(({ handOver }) => !this.knows(handOver)));
+    this.startable.push(...lanes.filter(({ handOver }) => !this.knows(handOver)));
     if (!this.isClosing) this.adoptHeard();
     if (areWaiting) void this.rouse(arePlaces);
   }
 
   private adoptHeard(): void {
-    const lanes = this.heard;
-    this.heard = [];
+    const lanes = this.startable;
+    this.startable = [];
     this.adopt(lanes);
   }
 

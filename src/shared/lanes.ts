@@ -11,14 +11,14 @@ export const vLaneJob = v.object({ job: vClaimedJob, handler: v.optional(vHandle
 export type LaneJob = Infer<typeof vLaneJob>;
 
 /**
- * The start of a lane. `n` is the call that claimed its first jobs. Where these are too large to be carried, `heard` is the
+ * The start of a lane. `callSeq` is the call that claimed its first jobs. Where these are too large to be carried, `lastAckedCall` is the
  * call before it: the lane's own first call brings them.
  */
 export const vLaneStart = v.object({
   lane: v.string(),
   generation: v.number(),
-  n: v.number(),
-  heard: v.optional(v.number()),
+  callSeq: v.number(),
+  lastAckedCall: v.optional(v.number()),
   jobs: v.array(vLaneJob),
   /** The time in milliseconds until the lane must look for more jobs, even if none has ended: other lanes rely on it. */
   lookAfterMs: v.optional(v.number()),
@@ -81,12 +81,12 @@ export type ProcessSaid = Infer<typeof vProcessSaid>;
 export const vLaneStep = v.object({
   lane: v.string(),
   generation: v.number(),
-  n: v.number(),
+  callSeq: v.number(),
   finished: v.array(vFinished),
   /** Jobs with a mutation for their handler: run in this very transaction. */
   execute: v.array(vLease),
   /** The last call whose answer the lane received: it does not yet know the jobs that later calls claimed. */
-  heard: v.number(),
+  lastAckedCall: v.number(),
   /** How often in a row it has looked and found nothing. */
   looks: v.number(),
   /** Attempts that have ended in transactions of their own: their leases go. */

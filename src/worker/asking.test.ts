@@ -10,7 +10,8 @@ const empty = (cursor: string) => ({ jobs: [], cursor });
 
 function told(...queues: string[]): Asking {
   const asking = new Asking(new FakeClock(), ["tiles", "walls"], "w");
-  for (const queue of ["tiles", "walls"]) asking.told(queue, queues.includes(queue) ? MORE : NONE);
+  for (const queue of ["tiles", "walls"])
+    asking.subscriptionAnswered(queue, queues.includes(queue) ? MORE : NONE);
   return asking;
 }
 
@@ -26,13 +27,13 @@ describe("a queue that is said to have work", () => {
   test("is followed from the cursor on after some empty scans, and with each one once it is", () => {
     const asking = told("tiles");
     expect(claims(asking, EMPTY_CLAIMS_MAX)).toEqual([`tiles c${EMPTY_CLAIMS_MAX}`]);
-    asking.told("tiles", NONE);
+    asking.subscriptionAnswered("tiles", NONE);
     expect(claims(asking, 1)).toEqual([]);
-    asking.told("tiles", MORE);
+    asking.subscriptionAnswered("tiles", MORE);
     expect(claims(asking, 1)).toEqual(["tiles c1"]);
     // Where that fails, the subscription that all share takes its place.
-    asking.untold("tiles");
-    asking.told("tiles", MORE);
+    asking.subscriptionFailed("tiles");
+    asking.subscriptionAnswered("tiles", MORE);
     expect(claims(asking, 1)).toEqual([]);
   });
 
@@ -40,8 +41,8 @@ describe("a queue that is said to have work", () => {
     const asking = told("tiles");
     for (let round = 0; round < 3; round += 1) {
       expect(claims(asking, EMPTY_CLAIMS_MAX - 1)).toEqual([]);
-      asking.told("tiles", NONE);
-      asking.told("tiles", MORE);
+      asking.subscriptionAnswered("tiles", NONE);
+      asking.subscriptionAnswered("tiles", MORE);
     }
   });
 
@@ -65,7 +66,7 @@ describe("a queue that comes last", () => {
   const preferring = (...queues: string[]) => {
     const asking = new Asking(new FakeClock(), ["backfill", "tiles", "walls"], "w", LAST);
     for (const queue of ["backfill", "tiles", "walls"])
-      asking.told(queue, queues.includes(queue) ? MORE : NONE);
+      asking.subscriptionAnswered(queue, queues.includes(queue) ? MORE : NONE);
     return asking;
   };
 
@@ -109,14 +110,14 @@ describe("a queue that comes last", () => {
     const rest = asking.request({ max: 2 })!;
     expect([first.lookIn, rest.lookIn]).toEqual([["tiles"], ["backfill"]]);
     asking.answered(empty("c"), rest, 5);
-    for (const queue of ["backfill", "tiles"]) asking.told(queue, NONE);
+    for (const queue of ["backfill", "tiles"]) asking.subscriptionAnswered(queue, NONE);
     expect(asking.claimAt()).toBe(1.5 * LOOK_AGAIN_MS);
   });
 
   test("has its named jobs left out of claims from the other queues", () => {
     const asking = preferring();
-    asking.told("backfill", { jobs: [{ id: "later" }], more: false });
-    asking.told("tiles", { jobs: [{ id: "now" }], more: false });
+    asking.subscriptionAnswered("backfill", { jobs: [{ id: "later" }], more: false });
+    asking.subscriptionAnswered("tiles", { jobs: [{ id: "now" }], more: false });
     const { named } = asking.request({ max: 4 })!;
     expect(named).toEqual(["now"]);
   });
@@ -162,7 +163,7 @@ test("however its claims are narrowed, a worker never asks itself again at the s
     const asking = new Asking(clock, queues, "w", draw(2) === 0 ? LAST : {});
     for (let step = 0; step < 30; step += 1) {
       const jobs = Array.from({ length: draw(3) }, () => ({ id: `${draw(9)}` }));
-      if (draw(3) > 0) asking.told(queues[draw(3)]!, { jobs, more: draw(3) === 0 });
+      if (draw(3) > 0) asking.subscriptionAnswered(queues[draw(3)]!, { jobs, more: draw(3) === 0 });
       let asked = 0;
       for (; (asking.claimAt() ?? Infinity) <= clock.now(); asked += 1) {
         expect(asked, `world ${world}, step ${step}`).toBeLessThan(6);

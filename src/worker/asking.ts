@@ -55,17 +55,17 @@ export class Asking {
   }
 
   /** A queue's subscription has spoken. */
-  told(queue: string, answer: boolean | Answer): void {
-    this.waiting.told(queue, answer);
+  subscriptionAnswered(queue: string, answer: boolean | Answer): void {
+    this.waiting.subscriptionAnswered(queue, answer);
     if (this.waiting.isBacklog !== true) this.empty = 0;
-    this.idle.told(this.waiting.isBacklog, this.waiting.isAlone);
+    this.idle.knows(this.waiting.isBacklog, this.waiting.isAlone);
   }
 
   /** A queue's subscription has failed. */
-  untold(queue: string): void {
+  subscriptionFailed(queue: string): void {
     this.ahead.delete(queue);
-    this.waiting.untold(queue);
-    this.idle.told(this.waiting.isBacklog);
+    this.waiting.subscriptionFailed(queue);
+    this.idle.knows(this.waiting.isBacklog);
   }
 
   /** Whether anywhere more waits than is named; `undefined` while a subscription says nothing. */
@@ -80,15 +80,15 @@ export class Asking {
 
   /** It follows nothing, and claims at once, and then for as long as it finds jobs. */
   comes(): void {
-    for (const queue of this.queues) this.waiting.told(queue, true);
-    this.idle.told(true, true);
+    for (const queue of this.queues) this.waiting.subscriptionAnswered(queue, true);
+    this.idle.knows(true, true);
   }
 
   /** It follows nothing, and waits to be called up, or follows anew. */
   rests(): void {
-    for (const queue of this.queues) this.waiting.told(queue, false);
+    for (const queue of this.queues) this.waiting.subscriptionAnswered(queue, false);
     this.ahead.clear();
-    this.idle.told(false);
+    this.idle.knows(false);
   }
 
   /** It claims once in so many ms though it follows nothing. */

@@ -25,7 +25,7 @@ export interface BatchDeps {
 
 export class Batch {
   private readonly answers = new Map<Attempt, HandlerEnd>();
-  private readonly told = new Set<Attempt>();
+  private readonly delivered = new Set<Attempt>();
   private readonly abort = new AbortController();
   private isOver = false;
   private isAbandoned = false;
@@ -55,7 +55,8 @@ export class Batch {
     this.isOver = true;
     this.forget();
     for (const [i, attempt] of attempts.entries()) {
-      if (!this.told.has(attempt)) this.deps.ended(attempt, this.answers.get(attempt) ?? ends[i]!);
+      if (!this.delivered.has(attempt))
+        this.deps.ended(attempt, this.answers.get(attempt) ?? ends[i]!);
     }
   }
 
@@ -87,8 +88,8 @@ export class Batch {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
     for (const [attempt, end] of this.answers) {
-      if (this.told.has(attempt)) continue;
-      this.told.add(attempt);
+      if (this.delivered.has(attempt)) continue;
+      this.delivered.add(attempt);
       this.deps.ended(attempt, end);
     }
   }

@@ -24,7 +24,7 @@ export type CallEnd<Reply> =
   | { kind: "gaveUp" };
 
 export class Calls {
-  private n = 0;
+  private callSeq = 0;
   private answered = false;
   private calling = false;
 
@@ -44,7 +44,7 @@ export class Calls {
 
   /** A number after the numbers of all calls that were made, should one that was given up still arrive. */
   get after(): number {
-    return this.n + 2;
+    return this.callSeq + 2;
   }
 
   /** Whether a call is on its way. */
@@ -52,13 +52,16 @@ export class Calls {
     return this.calling;
   }
 
-  async run<Reply>(call: CallName, send: (n: number) => Promise<Reply>): Promise<CallEnd<Reply>> {
+  async run<Reply>(
+    call: CallName,
+    send: (callSeq: number) => Promise<Reply>,
+  ): Promise<CallEnd<Reply>> {
     this.calling = true;
     try {
-      const n = this.n + 1;
-      const end = await this.ask(call, () => send(n));
+      const callSeq = this.callSeq + 1;
+      const end = await this.ask(call, () => send(callSeq));
       if (end.kind === "answered") {
-        this.n = n;
+        this.callSeq = callSeq;
         this.answered = true;
       }
       return end;

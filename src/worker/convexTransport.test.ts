@@ -81,7 +81,7 @@ test("a claim carries its session, its number, and the queues", async () => {
   expect(bodies[0]).toMatchObject({
     path: "worker:claim",
     args: [
-      { token: "t", sessionKey: "s", name: "w", n: 3, queues: ["tiles"], max: 2, cursor: "b" },
+      { token: "t", sessionKey: "s", name: "w", callSeq: 3, queues: ["tiles"], max: 2, cursor: "b" },
     ],
   });
 });
@@ -93,11 +93,11 @@ test("a complete carries its claim and the word that callbacks come later, where
   const [with_, without] = bodies as { args: object[] }[];
   expect(with_!.args).toEqual([
     {
-      ...{ token: "t", sessionKey: "s", n: 4, finished: [] },
+      ...{ token: "t", sessionKey: "s", callSeq: 4, finished: [] },
       ...{ claim: { queues: ["tiles"], max: 1 }, deferCallbacks: true },
     },
   ]);
-  expect(without!.args).toEqual([{ token: "t", sessionKey: "s", n: 5, finished: [] }]);
+  expect(without!.args).toEqual([{ token: "t", sessionKey: "s", callSeq: 5, finished: [] }]);
 });
 
 test("a hello asks for its queues, and is the same for the whole fleet", async () => {

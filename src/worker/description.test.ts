@@ -37,10 +37,10 @@ describe("an operator's word", () => {
     let say = (_isQuiet: boolean) => {};
     const follow = vi.fn((onValue: (isQuiet: boolean) => void) => ((say = onValue), unfollow));
     const quiet = new OperatorQuiet(follow, (isQuiet) => void told.push(isQuiet));
-    quiet.heard(false);
+    quiet.learns(false);
     expect(follow).not.toHaveBeenCalled();
-    quiet.heard(true);
-    quiet.heard(true);
+    quiet.learns(true);
+    quiet.learns(true);
     say(true);
     expect(told).toEqual([true]);
     say(false);

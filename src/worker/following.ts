@@ -13,20 +13,20 @@ export class Following {
       transport: Pick<Transport, "watchHasWork">;
       asking: Asking;
       maxCost: number | undefined;
-      told: () => void;
+      answered: () => void;
       failed: (error: unknown) => void;
     },
   ) {}
 
   start(): void {
-    const { transport, asking, told, failed } = this.deps;
+    const { transport, asking, answered, failed } = this.deps;
     this.watch = transport.watchHasWork(
       (queue, waiting) => {
-        asking.told(queue, waiting);
-        told();
+        asking.subscriptionAnswered(queue, waiting);
+        answered();
       },
       (queue, error) => {
-        asking.untold(queue);
+        asking.subscriptionFailed(queue);
         failed(error);
       },
     );

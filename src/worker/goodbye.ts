@@ -9,14 +9,14 @@ import type { Transport } from "./transport.js";
 
 export async function sayGoodbye(
   { clock, transport }: { clock: Clock; transport: Pick<Transport, "heartbeat"> },
-  n: number,
+  callSeq: number,
 ): Promise<void> {
   let cancel = (): void => {};
   const late = new Promise<void>((resolve) => (cancel = clock.after(GOODBYE_MS, resolve)));
-  const said = transport.heartbeat([], { leaving: n }).then(
+  const ended = transport.heartbeat([], { leaving: callSeq }).then(
     () => {},
     () => {},
   );
-  await Promise.race([said, late]);
+  await Promise.race([ended, late]);
   cancel();
 }

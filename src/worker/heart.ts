@@ -45,7 +45,7 @@ export class Heart {
   }
 
   /** Another call was a beat as well, and was answered as one. */
-  heard(answers: readonly Answer[], sentAt: number): void {
+  confirmed(answers: readonly Answer[], sentAt: number): void {
     this.lastSentAt = Math.max(this.lastSentAt, sentAt);
     this.lastFailed = false;
     this.apply(answers, sentAt);

@@ -17,7 +17,7 @@ function fleetOf(size: number, clock = new FakeClock()): Idle[] {
   return Array.from({ length: size }, (_, rank) => {
     const idle = new Idle(clock);
     for (let looks = 0; looks < 2; looks += 1) idle.claimed(0, 1, 0, { fleet: { size, rank } });
-    idle.told(false);
+    idle.knows(false);
     return idle;
   });
 }
@@ -33,7 +33,7 @@ describe("a wake", () => {
   test("makes a worker that is alone come at once", () => {
     const clock = new FakeClock();
     const [idle] = fleetOf(1, clock);
-    idle!.told(true);
+    idle!.knows(true);
     expect(comes([idle!], clock)).toEqual([{ after: 0, isInTurn: true }]);
   });
 
@@ -45,7 +45,7 @@ describe("a wake", () => {
         const clock = new FakeClock();
         const fleet = fleetOf(size, clock);
         await clock.advance(at);
-        for (const idle of fleet) idle.told(true);
+        for (const idle of fleet) idle.knows(true);
         const all = comes(fleet, clock);
         const inTurn = all.filter(({ isInTurn }) => isInTurn);
         expect(inTurn.map(({ after }) => after)).toEqual([0, TURN_GAP_MS]);
@@ -59,7 +59,7 @@ describe("a wake", () => {
   test.each([3, 40, 1_000])("lets the last of %i come within the patience", (size) => {
     const clock = new FakeClock();
     const fleet = fleetOf(size, clock);
-    for (const idle of fleet) idle.told(true);
+    for (const idle of fleet) idle.knows(true);
     const last = comes(fleet, clock).at(-1)!;
     expect(last).toEqual({ after: PATIENCE_MS, isInTurn: false });
   });
@@ -68,7 +68,7 @@ describe("a wake", () => {
   test("makes one come at once that has found the rest of its fleet away", () => {
     const clock = new FakeClock();
     const fleet = fleetOf(1_000, clock);
-    for (const idle of fleet) idle.told(true, true);
+    for (const idle of fleet) idle.knows(true, true);
     expect(comes(fleet, clock)[999]).toEqual({ after: 0, isInTurn: true });
   });
 
@@ -77,9 +77,9 @@ describe("a wake", () => {
   test("is over when the job is taken: workers before their turn do not come", async () => {
     const clock = new FakeClock();
     const fleet = fleetOf(10, clock);
-    for (const idle of fleet) idle.told(true);
+    for (const idle of fleet) idle.knows(true);
     await clock.advance(TURN_GAP_MS);
-    for (const idle of fleet) idle.told(false);
+    for (const idle of fleet) idle.knows(false);
     expect(fleet.map((idle) => idle.claimAt())).toEqual(fleet.map(() => null));
   });
 });
@@ -89,7 +89,7 @@ describe("a worker that comes away empty", () => {
     const clock = new FakeClock();
     const waits = (size: number, looks: number, tookMs = 0) => {
       const [idle] = fleetOf(1, clock);
-      idle!.told(true);
+      idle!.knows(true);
       return Array.from({ length: looks }, () => {
         idle!.claimed(0, 1, tookMs, { fleet: { size, rank: null } });
         return idle!.claimAt()! - clock.now();
@@ -111,7 +111,7 @@ describe("a worker that comes away empty", () => {
   test("and then has its turn takes any job; one that comes back for more takes jobs of its shard", () => {
     const clock = new FakeClock();
     const [idle] = fleetOf(4, clock);
-    idle!.told(true);
+    idle!.knows(true);
     for (let looks = 0; looks < 4; looks += 1)
       idle!.claimed(0, 1, 0, { fleet: { size: 4, rank: 2 } });
     expect(idle!.isInTurn).toBe(true);

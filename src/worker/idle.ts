@@ -67,7 +67,7 @@ export class Idle {
   }
 
   /** The subscription has spoken, or has failed. `isAlone`: the rest of the fleet is away. */
-  told(hasWork: boolean | undefined, isAlone = false): void {
+  knows(hasWork: boolean | undefined, isAlone = false): void {
     if (hasWork === true && this.hasWork !== true) {
       this.wait = 0;
       const before = isAlone ? 0 : this.beforeIt();

@@ -23,7 +23,7 @@ import { checkSendable } from "./outcome.js";
 import type { WorkerEvent } from "./events.js";
 import type { Reports } from "./reports.js";
 import { retryLocally } from "./retryLocally.js";
-import type { LogContent } from "./said.js";
+import type { LogContent } from "./unsentReports.js";
 import type { Job, JobActions, JobFacts, LogChange, LogEntry, LogOptions } from "./types.js";
 
 export interface Telling {
@@ -59,14 +59,14 @@ export function actionsOf(attempt: Attempt, { reports, emit, clock }: Telling): 
     tell(content);
     let revision = 0;
     const number = isHeard() ? reports.of(attempt).log(content, bytesOf(content)) : -1;
-    reports.said(attempt);
+    reports.changed(attempt);
     return {
       update: (change: LogChange) => {
         content = checked({ ...content, ...change });
         if (!isHeard() || number < 0) return;
         revision += 1;
         reports.of(attempt).changeLog(number, revision, content, bytesOf(content));
-        reports.said(attempt);
+        reports.changed(attempt);
       },
     };
   }
@@ -82,14 +82,14 @@ export function actionsOf(attempt: Attempt, { reports, emit, clock }: Telling): 
       const shown = checkedValue("A progress value", value, PROGRESS_MAX_BYTES);
       if (!isHeard()) return;
       reports.of(attempt).show(shown);
-      reports.said(attempt);
+      reports.changed(attempt);
     },
     log,
     write: (text) => {
       if (!isHeard() || text === "") return;
-      const sayings = reports.of(attempt);
-      if (sayings.isFull || !sayings.write(text)) throw outputFull();
-      reports.said(attempt);
+      const unsent = reports.of(attempt);
+      if (unsent.isFull || !unsent.write(text)) throw outputFull();
+      reports.changed(attempt);
     },
     snooze: (ms) => {
       throw new Snoozed(ms);

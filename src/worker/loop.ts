@@ -220,11 +220,11 @@ export class Loop {
       ...recording.optionsOf(sending),
       ...(claim === undefined ? {} : { claim }),
     };
-    const end = await this.call("complete", (n) =>
-      this.options.transport.complete(n, sending.reports, options),
+    const end = await this.call("complete", (callSeq) =>
+      this.options.transport.complete(callSeq, sending.reports, options),
     );
     if (end.kind === "answered") {
-      if (end.reply.held !== undefined) heart.heard(end.reply.held, end.sentAt);
+      if (end.reply.held !== undefined) heart.confirmed(end.reply.held, end.sentAt);
       recording.settle(end.reply.answers, end.reply.refused);
       // A job in a reply to a call that asked for none comes from an earlier copy of it; it is as much ours.
       if (claim !== undefined || end.reply.jobs.length > 0) await this.claimed(end, claim);
@@ -239,7 +239,7 @@ export class Loop {
   /** A numbered call. One that was answered has renewed all leases as a beat does. */
   private async call<Reply>(
     name: CallName,
-    send: (n: number) => Promise<Reply>,
+    send: (callSeq: number) => Promise<Reply>,
   ): Promise<CallEnd<Reply>> {
     const { calls, heart, attempts } = this.parts;
     const calling = calls.run(name, send);

@@ -8,15 +8,15 @@ export class OperatorQuiet {
 
   constructor(
     private readonly follow: (onValue: (isQuiet: boolean) => void) => () => void,
-    private readonly told: (isQuiet: boolean) => void,
+    private readonly changed: (isQuiet: boolean) => void,
   ) {}
 
-  heard(isQuiet: boolean): void {
+  learns(isQuiet: boolean): void {
     if (isQuiet === this.isOn) return;
     this.isOn = isQuiet;
     this.end();
-    if (isQuiet) this.unfollow = this.follow((value) => this.heard(value));
-    this.told(isQuiet);
+    if (isQuiet) this.unfollow = this.follow((value) => this.learns(value));
+    this.changed(isQuiet);
   }
 
   end(): void {

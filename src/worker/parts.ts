@@ -121,7 +121,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
   });
   const following = new Following({
     ...{ transport, asking, maxCost },
-    told: () => {
+    answered: () => {
       onCall.looksAgain();
       waker.wake();
     },

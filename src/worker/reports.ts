@@ -12,14 +12,14 @@ import { describe, type Attempt, type Attempts } from "./attempts.js";
 import { backoff, type Clock } from "./clock.js";
 import { messageOf, type Failure } from "./errors.js";
 import { REPEAT_MAX_MS, REPEAT_MIN_MS, REPORT_INTERVAL_MS, REPORT_REFUSALS_MAX } from "./limits.js";
-import { Sayings, type Refused, type Said } from "./said.js";
+import { UnsentReports, type Refused, type ReportBatch } from "./unsentReports.js";
 import type { Transport } from "./transport.js";
 import type { WorkerEvent } from "./events.js";
 import type { OutputOptions } from "./options.js";
 
 interface Pending {
   readonly attempt: Attempt;
-  readonly sayings: Sayings;
+  readonly unsent: UnsentReports;
   /** Since when text waits for more. */
   textSince: number;
   /** The handler has ended: the rest is sent at once. */
@@ -33,7 +33,7 @@ interface Pending {
   done: (() => void)[];
 }
 
-type Taken = { of: Pending; said: Said }[];
+type Taken = { of: Pending; said: ReportBatch }[];
 
 export interface ReportsDeps {
   clock: Clock;
@@ -59,21 +59,21 @@ export class Reports {
 
   constructor(private readonly deps: ReportsDeps) {}
 
-  /** The unsent reports of the attempt; to be followed by {@link said}. */
-  of(attempt: Attempt): Sayings {
+  /** The unsent reports of the attempt; to be followed by {@link changed}. */
+  of(attempt: Attempt): UnsentReports {
     const known = this.pending.get(attempt);
-    if (known !== undefined) return known.sayings;
+    if (known !== undefined) return known.unsent;
     const { id, attempt: number } = attempt.job;
-    const sayings = new Sayings({ id, attempt: number });
+    const unsent = new UnsentReports({ id, attempt: number });
     this.pending.set(attempt, {
-      ...{ attempt, sayings, textSince: 0, isLast: false, alone: false, refusals: 0, turn: 0 },
+      ...{ attempt, unsent, textSince: 0, isLast: false, alone: false, refusals: 0, turn: 0 },
       done: [],
     });
-    return sayings;
+    return unsent;
   }
 
   /** Something was said. */
-  said(attempt: Attempt): void {
+  changed(attempt: Attempt): void {
     const pending = this.pending.get(attempt);
     if (pending === undefined || this.stopped) return;
     if (pending.textSince === 0) pending.textSince = this.deps.clock.now();
@@ -83,10 +83,10 @@ export class Reports {
   /** Sends the rest of an attempt that has ended. Null if nothing is; resolves when nothing more can be done. */
   flush(attempt: Attempt): Promise<void> | null {
     const pending = this.pending.get(attempt);
-    const surplus = pending?.sayings.takeSurplus() ?? 0;
+    const surplus = pending?.unsent.takeSurplus() ?? 0;
     if (pending !== undefined) this.tellRefused(pending, { logs: surplus, output: 0 }, ALL_SAID);
-    pending?.sayings.forgetProgress();
-    if (pending === undefined || pending.sayings.isEmpty || this.stopped) {
+    pending?.unsent.forgetProgress();
+    if (pending === undefined || pending.unsent.isEmpty || this.stopped) {
       this.pending.delete(attempt);
       return null;
     }
@@ -119,13 +119,13 @@ export class Reports {
     this.cancelTimer = clock.after(wait, () => void this.send());
   }
 
-  private dueAt({ sayings, isLast, textSince }: Pending): number {
-    if (sayings.isEmpty) return Infinity;
+  private dueAt({ unsent, isLast, textSince }: Pending): number {
+    if (unsent.isEmpty) return Infinity;
     if (isLast) return -Infinity;
     const soonest = this.lastSentAt + REPORT_INTERVAL_MS;
     const { flushOn, flushChars, flushMs } = this.deps.output;
-    const text = sayings.unsentText;
-    if (sayings.isReady || text.length > flushChars || hasMatch(flushOn, text)) return soonest;
+    const text = unsent.unsentText;
+    if (unsent.isReady || text.length > flushChars || hasMatch(flushOn, text)) return soonest;
     return Math.max(soonest, textSince + flushMs);
   }
 
@@ -166,18 +166,18 @@ export class Reports {
     this.forgetLost();
     // Reports with a waiting outcome first, and then in turn: one that talks without end holds up no other.
     const waiting = [...this.pending.values()]
-      .filter(({ sayings }) => !sayings.isEmpty)
+      .filter(({ unsent }) => !unsent.isEmpty)
       .sort((a, b) => Number(b.isLast) - Number(a.isLast) || a.turn - b.turn);
     this.turns += 1;
     const single = waiting.find(({ alone }) => alone);
     const room = { items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES };
     const taken: Taken = [];
     for (const of of single === undefined ? waiting.slice(0, LEASES_MAX) : [single]) {
-      const said = of.sayings.take(room, of.isLast);
+      const reported = of.unsent.take(room, of.isLast);
       of.textSince = 0;
-      if (said.updates.length + said.logs.length + said.output.length === 0) continue;
+      if (reported.updates.length + reported.logs.length + reported.output.length === 0) continue;
       of.turn = this.turns;
-      taken.push({ of, said });
+      taken.push({ of, said: reported });
     }
     return taken;
   }
@@ -196,8 +196,8 @@ export class Reports {
       if (answer.answer === "canceled") attempts.cancel(answer);
       of.alone = false;
       of.refusals = 0;
-      this.tellRefused(of, of.sayings.confirm(said, answer), ALL_SAID);
-      if (of.isLast && of.sayings.isEmpty) this.finish(of);
+      this.tellRefused(of, of.unsent.confirm(said, answer), ALL_SAID);
+      if (of.isLast && of.unsent.isEmpty) this.finish(of);
     }
   }
 
@@ -211,7 +211,7 @@ export class Reports {
     for (const { of } of taken) {
       of.alone = true;
       if (!wasAlone || (of.refusals += 1) < REPORT_REFUSALS_MAX) continue;
-      this.tellRefused(of, of.sayings.drop(), messageOf(error));
+      this.tellRefused(of, of.unsent.drop(), messageOf(error));
       of.alone = false;
       of.refusals = 0;
       if (of.isLast) this.finish(of);

@@ -94,9 +94,9 @@ export interface RefusedResult {
  * whether the call took effect, and with any other error when it certainly did not.
  */
 export interface Transport {
-  claim(n: number, claim: ClaimRequest): Promise<Claimed>;
+  claim(callSeq: number, claim: ClaimRequest): Promise<Claimed>;
   complete(
-    n: number,
+    callSeq: number,
     finished: Report[],
     options?: CompleteOptions,
   ): Promise<Claimed & { answers: FinishedAnswer[]; refused?: RefusedResult[]; held?: Answer[] }>;
@@ -106,7 +106,7 @@ export interface Transport {
   completeLater(finished: Report): Promise<void>;
   /** `leaving`: the session is over, and this is a number above all of its calls. */
   heartbeat(leases: Lease[], options?: { leaving?: number; onCall?: OnCallRequest }): Promise<Beat>;
-  report(said: {
+  report(reported: {
     updates: ProgressUpdate[];
     logs: LogUpdate[];
     output: OutputUpdate[];

@@ -32,7 +32,7 @@ describe("a job that is named", () => {
   test("is claimed at once by a worker that is alone, and by one that knows of no other", () => {
     const clock = new FakeClock();
     for (const waiting of [alone(clock), new Waiting(clock, QUEUES, "a")]) {
-      waiting.told("tiles", few("x", "y"));
+      waiting.subscriptionAnswered("tiles", few("x", "y"));
       expect(waiting.nextDueAt()).toBe(clock.now());
       expect(waiting.due(64)).toEqual({ named: ["x", "y"], lookIn: [] });
       expect(waiting.due(1).named).toEqual(["x"]);
@@ -44,7 +44,7 @@ describe("a job that is named", () => {
     for (let n = 0; n < 40; n += 1) {
       const clock = new FakeClock();
       const fleet = fleetOf(size, clock);
-      for (const waiting of fleet) waiting.told("tiles", few(`job ${n}`));
+      for (const waiting of fleet) waiting.subscriptionAnswered("tiles", few(`job ${n}`));
       const comes = fleet.map((waiting) => waiting.nextDueAt()!);
       const sorted = [...comes].sort((a, b) => a - b);
       expect(sorted.slice(0, 2)).toEqual([0, NAMED_GAP_MS]);
@@ -57,7 +57,7 @@ describe("a job that is named", () => {
   test("waits for none of a large fleet longer than its patience", () => {
     const clock = new FakeClock();
     const fleet = fleetOf(500, clock);
-    for (const waiting of fleet) waiting.told("tiles", few("x"));
+    for (const waiting of fleet) waiting.subscriptionAnswered("tiles", few("x"));
     const latest = Math.max(...fleet.map((waiting) => waiting.nextDueAt()!));
     expect(latest).toBeLessThanOrEqual(PATIENCE_MS);
   });
@@ -67,7 +67,7 @@ describe("a job that is named", () => {
     const waiting = new Waiting(clock, QUEUES, "mine");
     waiting.placed([{ size: 500, rank: 7, queues: QUEUES }]);
     const comesFor = (id: string): number => {
-      waiting.told("tiles", few(id));
+      waiting.subscriptionAnswered("tiles", few(id));
       return waiting.nextDueAt()! - clock.now();
     };
     for (const id of ["x", "y"]) {
@@ -77,7 +77,7 @@ describe("a job that is named", () => {
     }
     expect(comesFor("z")).toBe(0);
     waiting.claimed(waiting.due(1).named, []);
-    waiting.told("tiles", few());
+    waiting.subscriptionAnswered("tiles", few());
     expect(comesFor("u")).toBeGreaterThanOrEqual(NAMED_GAP_MS);
   });
 
@@ -85,30 +85,30 @@ describe("a job that is named", () => {
     const clock = new FakeClock();
     const failed = { jobs: [{ id: "x", failedBy: ["worker 0"] }], more: false };
     const [mine, theirs] = fleetOf(2, clock) as [Waiting, Waiting];
-    for (const waiting of [mine, theirs]) waiting.told("tiles", failed);
+    for (const waiting of [mine, theirs]) waiting.subscriptionAnswered("tiles", failed);
     expect(mine.nextDueAt()!).toBeGreaterThanOrEqual(2 * NAMED_GAP_MS);
     expect(theirs.nextDueAt()!).toBeLessThanOrEqual(NAMED_GAP_MS);
     const single = alone(clock);
-    single.told("tiles", failed);
+    single.subscriptionAnswered("tiles", failed);
     expect(single.nextDueAt()).toBe(clock.now());
   });
 
   test("is forgotten when its subscription names it no more", () => {
     const waiting = alone();
-    waiting.told("tiles", few("x"));
-    waiting.told("walls", few("y"));
-    waiting.told("tiles", few());
+    waiting.subscriptionAnswered("tiles", few("x"));
+    waiting.subscriptionAnswered("walls", few("y"));
+    waiting.subscriptionAnswered("tiles", few());
     expect(waiting.due(64).named).toEqual(["y"]);
-    waiting.untold("walls");
+    waiting.subscriptionFailed("walls");
     expect(waiting.nextDueAt()).toBeNull();
   });
 
   test("is not asked for again by the worker that got it, unless it goes on to be named", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
-    waiting.told("tiles", few("x"));
+    waiting.subscriptionAnswered("tiles", few("x"));
     waiting.claimed(["x"], [{ id: "x" }]);
-    waiting.told("tiles", few("x", "y"));
+    waiting.subscriptionAnswered("tiles", few("x", "y"));
     expect(waiting.due(64).named).toEqual(["y"]);
     await clock.advance(NAMED_TAKEN_MS);
     expect(waiting.due(64).named).toEqual(["x", "y"]);
@@ -117,7 +117,7 @@ describe("a job that is named", () => {
   test("that a worker came for in vain it asks for ever more seldom, and then also scans", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
-    waiting.told("tiles", few("x"));
+    waiting.subscriptionAnswered("tiles", few("x"));
     const waits: number[] = [];
     const looks: string[][] = [];
     for (let n = 0; n < 4; n += 1) {
@@ -135,21 +135,21 @@ describe("a backlog", () => {
   test("is known only once every subscription has spoken, or one has said so", () => {
     const waiting = alone();
     expect(waiting.isBacklog).toBeUndefined();
-    waiting.told("tiles", few());
+    waiting.subscriptionAnswered("tiles", few());
     expect(waiting.isBacklog).toBeUndefined();
-    waiting.told("walls", few());
+    waiting.subscriptionAnswered("walls", few());
     expect(waiting.isBacklog).toBe(false);
-    waiting.told("walls", MORE);
+    waiting.subscriptionAnswered("walls", MORE);
     expect([waiting.isBacklog, waiting.backlogs()]).toEqual([true, ["walls"]]);
-    waiting.untold("walls");
+    waiting.subscriptionFailed("walls");
     expect(waiting.isBacklog).toBeUndefined();
   });
 
   test("is all that an older deployment tells of", () => {
     const waiting = alone();
-    for (const queue of QUEUES) waiting.told(queue, false);
+    for (const queue of QUEUES) waiting.subscriptionAnswered(queue, false);
     expect(waiting.isBacklog).toBe(false);
-    waiting.told("tiles", true);
+    waiting.subscriptionAnswered("tiles", true);
     expect([waiting.isBacklog, waiting.nextDueAt()]).toEqual([true, null]);
   });
 });
@@ -158,7 +158,7 @@ describe("its places", () => {
   test("are sure until they are old, or another worker has the job that it came for at once", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
-    waiting.told("tiles", few("x", "y"));
+    waiting.subscriptionAnswered("tiles", few("x", "y"));
     expect(waiting.isPlaced(["x"])).toBe(true);
     waiting.claimed(waiting.due(1).named, []);
     expect(waiting.isPlaced(["y"])).toBe(false);
@@ -171,7 +171,7 @@ describe("its places", () => {
   test("are sure for longer each time that they are found to be the same, up to a bound", async () => {
     const clock = new FakeClock();
     const waiting = alone(clock);
-    waiting.told("tiles", few("x"));
+    waiting.subscriptionAnswered("tiles", few("x"));
     for (let n = 0; n < 10; n += 1) waiting.placed([{ size: 1, rank: 0, queues: ["tiles"] }]);
     await clock.advance(PLACES_SURE_MAX_MS - 1);
     expect(waiting.isPlaced(["x"])).toBe(true);
@@ -181,9 +181,9 @@ describe("its places", () => {
 
   test("are in doubt also where the news that the job is gone came before the answer", () => {
     const waiting = alone();
-    waiting.told("tiles", few("x", "y"));
+    waiting.subscriptionAnswered("tiles", few("x", "y"));
     const { named } = waiting.due(1);
-    waiting.told("tiles", few("y"));
+    waiting.subscriptionAnswered("tiles", few("y"));
     waiting.claimed(named, []);
     expect(waiting.isPlaced(["y"])).toBe(false);
   });
@@ -191,7 +191,7 @@ describe("its places", () => {
   test("are in doubt where a job is claimed in a later turn: its first worker has not come", () => {
     const clock = new FakeClock();
     const fleet = fleetOf(2, clock);
-    for (const waiting of fleet) waiting.told("tiles", few("x"));
+    for (const waiting of fleet) waiting.subscriptionAnswered("tiles", few("x"));
     expect(fleet.filter((waiting) => waiting.isPlaced(["x"]))).toHaveLength(1);
   });
 });

@@ -83,7 +83,7 @@ export class Waiting {
   ) {}
 
   /** A queue's subscription has spoken. One of an older deployment says only whether anything waits. */
-  told(queue: string, answer: boolean | Answer): void {
+  subscriptionAnswered(queue: string, answer: boolean | Answer): void {
     const { jobs, more } = typeof answer === "boolean" ? { jobs: [], more: answer } : answer;
     this.more.set(queue, more);
     // A job that is for another worker only is told again when it is for any.
@@ -106,7 +106,7 @@ export class Waiting {
   }
 
   /** A queue's subscription has failed. */
-  untold(queue: string): void {
+  subscriptionFailed(queue: string): void {
     this.more.delete(queue);
     for (const { id } of this.of(queue)) this.jobs.delete(id);
   }

@@ -70,7 +70,7 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
     (isQuiet) => connection.quieted?.(isQuiet),
   );
   const noting = <Reply extends Noted>(reply: Reply): Reply => {
-    quiet.heard(reply.isQuiet === true);
+    quiet.learns(reply.isQuiet === true);
     if (reply.session !== undefined) session = { session: reply.session };
     if (reply.isLate === true) void tending.run();
     return reply;
@@ -80,17 +80,24 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
       const call = { kind: "hello", queues: offer.queues };
       return (await wire.query(api.watch, { token, call })) as Hello;
     },
-    claim: async (n, claim) =>
+    claim: async (callSeq, claim) =>
       await description.with(async (about) =>
         noting(
-          await wire.mutation(api.claim, { ...caller, name, n, ...offer, ...claim, ...about }),
+          await wire.mutation(api.claim, {
+            ...caller,
+            name,
+            callSeq,
+            ...offer,
+            ...claim,
+            ...about,
+          }),
         ),
       ),
-    complete: async (n, finished, { claim, ...options } = {}) =>
+    complete: async (callSeq, finished, { claim, ...options } = {}) =>
       await description.with(async (about) =>
         noting(
           await wire.mutation(api.complete, {
-            ...{ ...caller, n, finished, ...options, ...about },
+            ...{ ...caller, callSeq, finished, ...options, ...about },
             ...(claim === undefined ? {} : { claim: { ...offer, ...claim } }),
           }),
         ),
@@ -100,13 +107,14 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
       await wire.mutation(api.complete, finishedLater);
     },
     heartbeat: async (leases, { leaving, ...options } = {}) => {
-      if (leaving !== undefined) return await wire.beat(api.heartbeat, { ...caller, leases, leaving });
+      if (leaving !== undefined)
+        return await wire.beat(api.heartbeat, { ...caller, leases, leaving });
       return await description.with(async (about) =>
         noting(await wire.beat(api.heartbeat, { ...caller, leases, ...options, ...about })),
       );
     },
-    report: async (said) =>
-      (await wire.mutation(api.report, { ...caller, ...session, ...said })).answers,
+    report: async (reported) =>
+      (await wire.mutation(api.report, { ...caller, ...session, ...reported })).answers,
     peek: async (options) => {
       const { maxCost } = connection;
       const budget = maxCost === undefined ? {} : { maxCost };

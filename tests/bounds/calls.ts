@@ -13,34 +13,17 @@ import {
 } from "../../src/shared/index.js";
 import { mutation, type Line } from "../interleavings/line.js";
 
-import { declarationOf, labelsOf, many, PUSH_QUEUES, queueName, text } from "./fullShapes.js";
+import {
+  declarationOf,
+  fullReport,
+  labelsOf,
+  many,
+  PUSH_QUEUES,
+  queueName,
+  text,
+} from "./fullShapes.js";
 import type { FullWorld } from "./fullWorld.js";
 import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
-
-/** Snapshot queries, each measured as part of the calls that run it. */
-export const WITHIN: Record<string, readonly string[]> = {
-  "claim/choose:chooseJobs": [
-    "lib:claim",
-    "lib:complete",
-    "push/wake:wake",
-    "push/laneStep:stepLane",
-  ],
-  "push/lanes:readLanes": ["push/wake:wake"],
-  "push/lanes:sleepingLanes": ["push/laneStep:stepLane"],
-  "count/rollUp:findEnds": ["count/rollUp:countEnds"],
-  "count/rollUp:nextRollUps": ["count/rollUp:countEnds"],
-  "count/arrivals:findNewJobs": ["count/arrivals:countNewJobs"],
-  "loops/segments:standingAlarms": ["lib:enqueue"],
-  "loops/segments:planSegments": ["edges/dispatcher:promoteDue", "edges/startDeadlines:endExpired"],
-  "manage/bulkFind:findForBulk": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "attempts/continued:recordFollowing": ["lib:complete"],
-  "push/execute:executeOne": ["push/laneStep:stepLane"],
-  "manage/bulk:runBulkStep": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "manage/bulk:continueBulk": ["operate:cancelMany", "operate:retryMany", "operate:deleteMany"],
-  "push/surplus:laterWakes": ["push/wake:wake"],
-};
-/** Actions are no transactions. */
-export const ACTIONS = ["push/laneAction:laneProcess"];
 
 const CONDITIONS: Conditions = {
   labels: [1, 2, 3].flatMap(labelsOf),
@@ -151,7 +134,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
   const claims = (queues: object[], conditions: Conditions, more: object = {}) =>
     mutation("lib:claim", {
       ...caller,
-      n: 2,
+      callSeq: 2,
       name: "w",
       queues,
       max: LEASES_MAX,
@@ -191,20 +174,29 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     ],
     "lib:complete": [
       mutation("lib:complete", {
-        ...{ token, sessionKey: ring.sessionKey, n: 2 },
+        ...{ token, sessionKey: ring.sessionKey, callSeq: 2 },
         finished: ring.leases.map((lease) => ({
           ...{ ...lease, outcome: { kind: "succeeded", result: text(60_000) } },
         })),
       }),
       mutation("lib:complete", {
-        ...{ ...held, n: 2, finished: succeeded({}) },
+        ...{ ...held, callSeq: 2, finished: succeeded({}) },
         claim: { queues: PULL, max: LEASES_MAX, ...CONDITIONS },
       }),
       mutation("lib:complete", {
-        ...{ ...held, n: 2, finished: failed, claim: { queues: PUSH, max: LEASES_MAX, ...UNMET } },
+        ...{
+          ...held,
+          callSeq: 2,
+          finished: failed,
+          claim: { queues: PUSH, max: LEASES_MAX, ...UNMET },
+        },
       }),
       mutation("lib:complete", {
-        ...{ ...held, n: 2, finished: succeeded({ continued: many(16, followed) }).slice(0, 1) },
+        ...{
+          ...held,
+          callSeq: 2,
+          finished: succeeded({ continued: many(16, followed) }).slice(0, 1),
+        },
       }),
     ],
     "lib:completeLater": [mutation("lib:completeLater", { ...held, finished: failed[0] })],
@@ -224,20 +216,11 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [] }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [], leaving: 1_000 }),
     ],
-    "lib:report": [mutation("lib:report", { ...held, ...said(full.leases) })],
+    "lib:report": [mutation("lib:report", { ...held, ...fullReport(full.leases) })],
     "attempts/report:findToken": [query("attempts/report:findToken", { session: full.session })],
     "rows/cancels:findCancelRequests": [
       query("rows/cancels:findCancelRequests", { session: full.session }),
     ],
-  };
-}
-
-function said(leases: readonly { id: string; attempt: number }[]) {
-  const log = { revision: 0, level: "info", message: text(2_048) };
-  return {
-    updates: leases.map((lease) => ({ ...lease, value: text(8_000) })),
-    logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
-    output: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
   };
 }
 
@@ -246,7 +229,15 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
   const named = { process, generation: 1 };
   const step = (path: string, fields: object) =>
     mutation(path, {
-      ...{ lane: lane.lane, generation: 1, n: 2, finished: [], execute: [], heard: 1, looks: 0 },
+      ...{
+        lane: lane.lane,
+        generation: 1,
+        callSeq: 2,
+        finished: [],
+        execute: [],
+        lastAckedCall: 1,
+        looks: 0,
+      },
       ...{
         in: {
           ...named,
@@ -266,7 +257,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     step(path, { lane: mutations.lane, execute: mutations.leases }),
     step(path, {}),
   ];
-  const start = { lane: lane.lane, generation: 1, n: 1, jobs: [], sentAt: now };
+  const start = { lane: lane.lane, generation: 1, callSeq: 1, jobs: [], sentAt: now };
   const wake = (fields: object) => mutation("push/wake:wake", { queue: queueName(0), ...fields });
   return {
     "push/wake:wake": [
@@ -291,7 +282,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
         finished: outcome({ kind: "failed", error: "e" })[0],
       }),
     ],
-    "lib:laneReport": [mutation("lib:laneReport", said(lane.leases))],
+    "lib:laneReport": [mutation("lib:laneReport", fullReport(lane.leases))],
     "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
     "push/laneReport:laneSessions": [
       query("push/laneReport:laneSessions", { sessions: [lane.session] }),

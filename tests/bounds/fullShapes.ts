@@ -88,3 +88,13 @@ export const RING: QueueDeclaration = {
   name: "ring",
   config: { leaseMs: 60_000, maxResets: 3, shards: 1, circular: true },
 };
+
+/** One call of `report` with as much of everything as it may carry of these leases. */
+export function fullReport(leases: readonly { id: string; attempt: number }[]) {
+  const log = { revision: 0, level: "info", message: text(2_048) };
+  return {
+    updates: leases.map((lease) => ({ ...lease, value: text(8_000) })),
+    logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
+    output: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
+  };
+}

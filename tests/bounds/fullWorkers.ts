@@ -41,11 +41,11 @@ export async function plantSessions(world: LargeWorld, token: string) {
   const leases = await plantRunning(world, PUSH_QUEUES, LEASES_MAX);
   const leasesOf = (some: typeof leases) =>
     some.map((lease) => ({
-      ...{ ...lease, queue: queueName(PUSH_QUEUES), n: 1 },
+      ...{ ...lease, queue: queueName(PUSH_QUEUES), callSeq: 1 },
       ...{ leaseMs: 60_000, graceMs: 1_000, timeoutAt: now + HOUR },
     }));
   const row = (sessionKey: string, fields: Fields) => ({
-    ...{ sessionKey, token, name: text(NAME_MAX_LENGTH), lastSeenAt: now - 1_000, n: 1 },
+    ...{ sessionKey, token, name: text(NAME_MAX_LENGTH), lastSeenAt: now - 1_000, callSeq: 1 },
     ...{ queues: many(QUEUES_MAX, (i) => queueName(PUSH_QUEUES + i)) },
     ...{
       labels: many(32, (i) => label(0, i)),
@@ -104,7 +104,7 @@ export async function plantLanes(world: LargeWorld) {
     },
     ...{ queues: [queue], acknowledged: true, reply: { answers: [] }, ...fields },
   });
-  const held = leases.map((lease) => ({ ...lease, n: 1 }));
+  const held = leases.map((lease) => ({ ...lease, callSeq: 1 }));
   const sessions = await world.plant(
     "sessions",
     many(LANES_READ, (n) =>
@@ -140,7 +140,7 @@ export async function plantLanes(world: LargeWorld) {
     "handOvers",
     many(64, (n) => ({
       ...{ process: processes[0], generation: 1, seq: world.seqOf(1_000 - n) },
-      start: { lane: lanes[n], generation: 1, n: 1, jobs: [] },
+      start: { lane: lanes[n], generation: 1, callSeq: 1, jobs: [] },
     })),
   );
   await world.plant(
@@ -183,10 +183,10 @@ export async function plantLarge(world: LargeWorld, token: string) {
   };
   const ring = await running(RING.name, LEASES_MAX);
   const mutations = await running(MUTATIONS, 16);
-  const session = { lastSeenAt: now, n: 1, acknowledged: true, reply: { answers: [] } };
+  const session = { lastSeenAt: now, callSeq: 1, acknowledged: true, reply: { answers: [] } };
   const expiresAt = now + MINUTE;
   const leasesOf = (all: typeof ring, queue: string) =>
-    all.map((lease) => ({ ...lease, queue, n: 1, leaseMs: 60_000 }));
+    all.map((lease) => ({ ...lease, queue, callSeq: 1, leaseMs: 60_000 }));
   const [ringSession, laneSession] = await world.plant("sessions", [
     {
       ...{ ...session, sessionKey: "ring", token, name: "ring", state: "active", expiresAt },

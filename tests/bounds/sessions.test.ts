@@ -19,7 +19,7 @@ const { now } = world.transactions;
 for (const state of ["active", "idle", "gone"]) {
   const rows = Array.from({ length: 300 }, (_, i) => ({
     ...{ sessionKey: `${state}${i}`, name: "fat", state, lastSeenAt: now, queues: ["tiles"] },
-    ...{ expiresAt: now + 5_000, leases: [], n: 1, acknowledged: true },
+    ...{ expiresAt: now + 5_000, leases: [], callSeq: 1, acknowledged: true },
     reply: { answers: [], cursor: FILLER },
   }));
   await world.plant("sessions", rows);
@@ -36,7 +36,7 @@ await world.plant(
       lastSeenAt: now,
       queues: ["tiles"],
     },
-    ...{ token: token!._id, expiresAt: now + 6_000, leases: [], n: 1, acknowledged: true },
+    ...{ token: token!._id, expiresAt: now + 6_000, leases: [], callSeq: 1, acknowledged: true },
     reply: { answers: [], cursor: FILLER },
   })),
 );

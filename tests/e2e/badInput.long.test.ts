@@ -32,7 +32,7 @@ const claim = (change: object) =>
     token,
     sessionKey: randomUUID(),
     name: "clumsy",
-    n: 1,
+    callSeq: 1,
     queues: ["sums"],
     max: 1,
     ...change,

@@ -20,7 +20,7 @@ import type { Call } from "./transactions.js";
 interface Held {
   id: string;
   attempt: number;
-  n: number;
+  callSeq: number;
 }
 
 interface SessionRow extends Row {
@@ -28,7 +28,7 @@ interface SessionRow extends Row {
   generation?: number;
   runsIn?: string;
   sweep?: object;
-  n: number;
+  callSeq: number;
   leases: Held[];
 }
 
@@ -115,11 +115,11 @@ function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): Pr
   const beside = lanesIn(line, process).filter(({ _id }) => _id !== lane._id);
   // It has heard of the lanes that have made a call.
   const known = beside.filter((other) => handOverOf(line, other) === undefined);
-  const { leases, n } = sessionOf(line, lane);
+  const { leases, callSeq } = sessionOf(line, lane);
   const own = leases.length - ended;
   const running = known.reduce((sum, other) => sum + sessionOf(line, other).leases.length, own);
   const left = Math.max(0, placesOf(line, process) - running);
-  const brought = leases.filter((held) => held.n === n).length;
+  const brought = leases.filter((held) => held.callSeq === callSeq).length;
   const places = Math.min(left, 2 * Math.max(brought, ended) + 2);
   return {
     ...named(process),
@@ -172,13 +172,13 @@ export function steps(
   }));
   const process = processOf(line, lane);
   const handOver = handOverOf(line, lane);
-  const n = session.n + 1;
+  const callSeq = session.callSeq + 1;
   return mutation("push/laneStep:stepLane", {
     ...{
       lane: lane._id,
       generation: lane.generation,
-      n,
-      heard: n - 1,
+      callSeq,
+      lastAckedCall: callSeq - 1,
       finished,
       execute: [],
       looks,

@@ -206,8 +206,8 @@ const heldBy = (line: Line, { session }: Row) =>
 /** A lane's first call, where its jobs were not carried to it: it has not received its start's claim. */
 function fetches(line: Line, lane: Row): Call {
   const call = steps(line, lane, { ends: 0 });
-  const { heard } = call.args as { heard: number };
-  return { ...call, args: { ...call.args, heard: heard - 1 } };
+  const { lastAckedCall } = call.args as { lastAckedCall: number };
+  return { ...call, args: { ...call.args, lastAckedCall: lastAckedCall - 1 } };
 }
 
 test("a process with a canceled function receives no lane that is handed to its successor in the same slot", async () => {

@@ -40,7 +40,7 @@ export const isAnnounced = (line: Line): boolean =>
 
 /** A worker's process as far as the app sees it. */
 export class RowWorker {
-  #n = 0;
+  #callSeq = 0;
 
   constructor(
     private readonly line: Line,
@@ -58,8 +58,8 @@ export class RowWorker {
 
   beats(jobs: readonly ClaimedJob[]): Call {
     const leases = jobs.map(({ id, attempt }) => ({ id, attempt }));
-    const { n: _, ...session } = this.#call();
-    this.#n -= 1;
+    const { callSeq: _, ...session } = this.#call();
+    this.#callSeq -= 1;
     return notes("heartbeat", { ...session, leases });
   }
 
@@ -72,8 +72,8 @@ export class RowWorker {
   }
 
   #call() {
-    this.#n += 1;
-    return { token: this.line.token, sessionKey: `session-${this.name}`, n: this.#n };
+    this.#callSeq += 1;
+    return { token: this.line.token, sessionKey: `session-${this.name}`, callSeq: this.#callSeq };
   }
 }
 

@@ -18,7 +18,7 @@ export function showsAs(name: string, rows: string): Change {
     gives: `!args.process.startsWith("${name} ") ? $it : (async () => {
       const about = args.process.slice("${name} ".length);
       const lane = JSON.stringify(${rows});
-      return { lanes: [{ lane, generation: 0, n: 0, jobs: [] }], upTo: 0n, areWaiting: false };
+      return { lanes: [{ lane, generation: 0, callSeq: 0, jobs: [] }], upTo: 0n, areWaiting: false };
     })()`,
   };
 }

@@ -28,7 +28,7 @@ export class Worker {
 
   claims(max = 1, queues = [this.line.queue]): Call {
     const n = (this.#n += 1);
-    const args = { ...this.#session(), n, name: this.name, ...this.#request(max, queues) };
+    const args = { ...this.#session(), callSeq: n, name: this.name, ...this.#request(max, queues) };
     return mutation("lib:claim", args);
   }
 
@@ -36,7 +36,7 @@ export class Worker {
     const finished = jobs.map(({ id, attempt }): Finished => ({ id, attempt, outcome }));
     const next = claim === 0 ? {} : { claim: this.#request(claim) };
     const n = (this.#n += 1);
-    return mutation("lib:complete", { ...this.#session(), n, finished, ...next });
+    return mutation("lib:complete", { ...this.#session(), callSeq: n, finished, ...next });
   }
 
   beats(jobs: readonly Attempt[]): Call {

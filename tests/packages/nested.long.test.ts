@@ -127,12 +127,12 @@ test("jobs of a component within a component run, and tell that component or a h
   await call("send", { to: "ann", tellApp: false });
   await call("send", { to: "bob", tellApp: true });
   const session = { token: (await call("token")) as string, sessionKey: "s" };
-  const claim = { ...session, n: 1, name: "w", queues: ["mails"], max: 10 };
+  const claim = { ...session, callSeq: 1, name: "w", queues: ["mails"], max: 10 };
   const { jobs } = await call("claim", claim);
   expect(jobs.map(({ payload }: any) => payload.to).sort()).toEqual(["ann", "bob"]);
   const outcome = { kind: "succeeded", result: null };
   const finished = jobs.map(({ id, queue, attempt }: any) => ({ id, queue, attempt, outcome }));
-  const { answers } = await call("complete", { ...session, n: 2, finished });
+  const { answers } = await call("complete", { ...session, callSeq: 2, finished });
   expect(answers.map(({ answer }: any) => answer)).toEqual(["ok", "ok"]);
   expect(await client.query(anyApi["app"]!["told"] as any, {})).toEqual({
     app: ["bob"],

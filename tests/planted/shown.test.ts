@@ -76,7 +76,7 @@ async function asksOfRefused(bugs: readonly Bug[]): Promise<number> {
   const never = () => new Promise<never>(() => undefined);
   const ask = () => ((asked += 1), Promise.reject(new Error("Refused.")));
   const job = (id: string) => ({ job: { id, attempt: 1 }, handler: { kind: "action" } });
-  const lanes = [{ lane: "lane", generation: 1, n: 1, jobs: [job("a"), job("b")] }];
+  const lanes = [{ lane: "lane", generation: 1, callSeq: 1, jobs: [job("a"), job("b")] }];
   const start = { process: "process", generation: 1, openedAt: 0, places: 1, lanes };
   const calls = { ask, run: never, step: never, apart: never, look: never, close: never };
   void runProcess(calls, start, { clock });

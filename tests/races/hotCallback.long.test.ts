@@ -67,7 +67,7 @@ test(
         ...{
           token: app.workerToken,
           sessionKey: session.id,
-          n: session.n + 1,
+          callSeq: session.n + 1,
           finished,
           deferCallbacks: true,
         },

@@ -125,7 +125,12 @@ export class Session {
   ) {}
 
   async claim(max = 1): Promise<ClaimedJob[]> {
-    const args = { ...this.#identity(), n: this.#next(), name: this.name, ...this.#request(max) };
+    const args = {
+      ...this.#identity(),
+      callSeq: this.#next(),
+      name: this.name,
+      ...this.#request(max),
+    };
     const reply = (await this.world.call(COMPONENT, "lib:claim", args)) as {
       jobs: ClaimedJob[];
       cursor: string;
@@ -151,7 +156,7 @@ export class Session {
       outcome: { kind: "succeeded", result: 1 },
     }));
     const next = claim === 0 ? {} : { claim: this.#request(claim) };
-    const args = { ...this.#identity(), n: this.#next(), finished, ...next };
+    const args = { ...this.#identity(), callSeq: this.#next(), finished, ...next };
     const reply = (await this.world.call(COMPONENT, "lib:complete", args)) as {
       answers: Answer[];
       jobs: ClaimedJob[];

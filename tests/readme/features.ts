@@ -26,12 +26,12 @@ async function newApp() {
   const session = { token, sessionKey: "s-1" };
   let n = 0;
   const claim = async (queue: string, conditions: object = {}): Promise<Claimed[]> => {
-    const args = { ...session, name: "w-1", n: ++n, queues: [queue], max: 10, ...conditions };
+    const args = { ...session, name: "w-1", callSeq: ++n, queues: [queue], max: 10, ...conditions };
     return (await t.mutation(anyApi.workers!.claim!, args)).jobs;
   };
   const complete = async ({ id, attempt, queue }: Claimed, outcome: object, also: object = {}) => {
     const finished = [{ id, attempt, queue, outcome, ...also }];
-    const args = { ...session, n: ++n, finished };
+    const args = { ...session, callSeq: ++n, finished };
     return (await t.mutation(anyApi.workers!.complete!, args)).answers[0].answer as string;
   };
   const report = async (args: object) =>

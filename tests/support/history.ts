@@ -146,7 +146,7 @@ class CursorWorker {
     const { world } = this.app;
     const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
     const claim = { queues: [this.queue], max, ...cursor };
-    const call = { ...this.#session, n: ++this.calls };
+    const call = { ...this.#session, callSeq: ++this.calls };
     const finished = held.map(({ id, attempt }) => ({ id, attempt, outcome: squared(1) }));
     const reply =
       held.length === 0

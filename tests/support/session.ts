@@ -34,7 +34,7 @@ export class Session {
       token: this.token,
       sessionKey: this.id,
       name: this.name,
-      n,
+      callSeq: n,
       queues: [this.queue],
       max,
     });
@@ -70,7 +70,7 @@ export class Session {
     return this.client.mutation(api.work.complete, {
       token: this.token,
       sessionKey: this.id,
-      n,
+      callSeq: n,
       finished,
     });
   }
@@ -99,7 +99,7 @@ export class Session {
     finished: { id: string; attempt: number; outcome: Outcome }[],
     max: number,
   ): Promise<FunctionReturnType<typeof api.work.complete>> {
-    const call = { token: this.token, sessionKey: this.id, n: ++this.n, finished };
+    const call = { token: this.token, sessionKey: this.id, callSeq: ++this.n, finished };
     const claim = { queues: [this.queue], max };
     for (;;) {
       try {

@@ -27,8 +27,8 @@ export async function finishAll(
     const outcome = { kind: "succeeded", result: "done anew" };
     const finished = jobs.map(({ id, attempt }) => ({ id, attempt, outcome }));
     const reply = await (jobs.length === 0
-      ? world.call("work:claim", { ...identity, name: SESSION, n: ++n, ...claim })
-      : world.call("work:complete", { ...identity, n: ++n, finished, claim }));
+      ? world.call("work:claim", { ...identity, name: SESSION, callSeq: ++n, ...claim })
+      : world.call("work:complete", { ...identity, callSeq: ++n, finished, claim }));
     ({ jobs } = reply);
     if (jobs.length === 0) await world.advance(STEP_MS);
   }

@@ -25,7 +25,7 @@ export interface KnownSession {
   sessionKey: string;
   token: string;
   queue: string;
-  n: number;
+  callSeq: number;
   /** Its leases that it has not reported on. */
   leases: { id: string; attempt: number }[];
   /** Its last call of `claim` or `complete`, to be repeated word for word. */

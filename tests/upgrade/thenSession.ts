@@ -12,7 +12,7 @@ const CLAIM_TRIES = 20;
 const CLAIM_PAUSE_MS = 100;
 
 export class ThenSession {
-  n = 0;
+  callSeq = 0;
   leases: Lease[] = [];
   last: KnownSession["last"] = { path: "", args: {}, reply: null };
 
@@ -22,14 +22,14 @@ export class ThenSession {
   ) {}
 
   get known(): KnownSession {
-    const { n, leases, last } = this;
-    return structuredClone({ ...this.who, n, leases, last });
+    const { callSeq, leases, last } = this;
+    return structuredClone({ ...this.who, callSeq, leases, last });
   }
 
   async claim(max: number): Promise<Lease[]> {
     const { sessionKey, token, queue } = this.who;
     const reply = await this.#call("work:claim", {
-      ...{ token, sessionKey, name: sessionKey, n: ++this.n },
+      ...{ token, sessionKey, name: sessionKey, callSeq: ++this.callSeq },
       ...{ queues: [queue], max },
     });
     const leases = reply.jobs.map(({ id, attempt }: Lease) => ({ id, attempt }));
@@ -77,7 +77,7 @@ export class ThenSession {
   async #complete(leases: Lease[], outcome: object, options: object = {}): Promise<any> {
     const finished = leases.map((lease) => ({ ...lease, outcome }));
     const reported = new Set(leases.map(({ id }) => id));
-    const args = { ...this.#identity, n: ++this.n, finished, ...options };
+    const args = { ...this.#identity, callSeq: ++this.callSeq, finished, ...options };
     const calling = this.#call("work:complete", args);
     this.leases = this.leases.filter(({ id }) => !reported.has(id));
     return await calling;

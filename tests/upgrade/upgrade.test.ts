@@ -136,7 +136,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
   test("let a session go on where it was: repeat its last call, beat, report", async () => {
     await upgrade(fixture);
     for (const name of ["busy", "slow"]) {
-      const { sessionKey, token, n, leases, last } = sessionOf(fixture, name);
+      const { sessionKey, token, callSeq, leases, last } = sessionOf(fixture, name);
       const again = await world.call(last.path, last.args);
       // The number of workers of the queue is read anew, and not kept with the answer.
       const { fleet: _fleet, places: _places, ...kept } = last.reply as Row;
@@ -146,7 +146,7 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
       expect(beat.answers).toEqual(ok);
       const outcome = { kind: "succeeded", result: name };
       const finished = leases.map((lease) => ({ ...lease, outcome }));
-      const report = { token, sessionKey, n: n + 1, finished };
+      const report = { token, sessionKey, callSeq: callSeq + 1, finished };
       expect((await world.call("work:complete", report)).answers).toEqual(ok);
       expect((await world.call("work:complete", report)).answers).toEqual(ok);
       await expect(world.call(last.path, last.args)).rejects.toMatchObject({
@@ -157,9 +157,14 @@ describe.each(readFixtures())("rows of $name", ({ fixture }) => {
 
   test("fence off a session that had lost its leases, and one with a revoked token", async () => {
     await upgrade(fixture);
-    const { sessionKey, token, n, leases } = sessionOf(fixture, "gone-1");
+    const { sessionKey, token, callSeq, leases } = sessionOf(fixture, "gone-1");
     const finished = leases.map((lease) => ({ ...lease, outcome: { kind: "released" } }));
-    const late = await world.call("work:complete", { token, sessionKey, n: n + 1, finished });
+    const late = await world.call("work:complete", {
+      token,
+      sessionKey,
+      callSeq: callSeq + 1,
+      finished,
+    });
     expect(late.answers).toEqual(leases.map((lease) => ({ ...lease, answer: "leaseLost" })));
     const stranded = sessionOf(fixture, "stranded");
     await expect(world.call(stranded.last.path, stranded.last.args)).rejects.toMatchObject({

@@ -64,7 +64,7 @@ export class Place {
 
   async claim(queue: QueueDeclaration, max: number, conditions: object = {}): Promise<string[]> {
     const n = (this.calls += 1);
-    const session = { token: this.token, sessionKey: "outside", name: "outside", n };
+    const session = { token: this.token, sessionKey: "outside", name: "outside", callSeq: n };
     const args = { ...session, queues: [queue], max, ...conditions };
     const { jobs } = (await this.world.call("lib:claim", args, COMPONENT)) as {
       jobs: { id: string }[];
@@ -80,7 +80,7 @@ export class Place {
       .map(({ _id: id, attempt }) => ({ id, attempt, outcome: { kind: "succeeded", result: 1 } }));
     if (finished.length === 0) return;
     const n = (this.calls += 1);
-    const call = { token: this.token, sessionKey: "outside", n, finished };
+    const call = { token: this.token, sessionKey: "outside", callSeq: n, finished };
     await this.world.call("lib:complete", call, COMPONENT);
   }
 

@@ -300,7 +300,14 @@ test("an attempt that is over says nothing more, and asks in vain", async () => 
 
 test("a call of an unknown lane is answered that it holds nothing", async () => {
   const { world } = app;
-  const step = { lane: "nonsense", generation: 1, n: 1, heard: 0, execute: [], looks: 0 };
+  const step = {
+    lane: "nonsense",
+    generation: 1,
+    callSeq: 1,
+    lastAckedCall: 0,
+    execute: [],
+    looks: 0,
+  };
   const finished = [{ id: "nonsense", attempt: 1, outcome: { kind: "released" } }];
   const reply = (await world.call(
     "lib:laneStep",

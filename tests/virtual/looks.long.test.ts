@@ -215,7 +215,7 @@ describe("the reason why a job of a push queue does not run", () => {
   test("it is left to workers outside while one that may take it is there, and after that it is done", async () => {
     const { world, token } = app;
     const offer = { queues: ["mixed"], max: 1 };
-    const call = { token, sessionKey: "outside", name: "outside", n: 1, ...offer };
+    const call = { token, sessionKey: "outside", name: "outside", callSeq: 1, ...offer };
     await world.run(world.httpClient("outside").mutation(api.work.claim, call));
     await world.advance(1_000);
     const payloads = [{ n: 2, ms: 0 }];

@@ -68,7 +68,7 @@ describe.each(["acted", "written", "inlined"] as const)("a job with labels, in %
     ]);
     await place.world.advance(200);
     const finished = given.map((id) => ({ id, attempt: 1, outcome: { kind: "released" } }));
-    const call = { token: place.token, sessionKey: "outside", n: 2, finished };
+    const call = { token: place.token, sessionKey: "outside", callSeq: 2, finished };
     await place.world.call("lib:complete", call, COMPONENT);
     await place.world.advance(10_000);
     expect(place.jobs(plain.slice(0, 30)).every(({ status }) => status === "succeeded")).toBe(true);

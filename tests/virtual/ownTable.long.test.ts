@@ -106,7 +106,7 @@ class Worker {
     }));
     const { token } = app;
     const { sessionKey, queue } = this;
-    const call = { token, sessionKey, n: ++this.n };
+    const call = { token, sessionKey, callSeq: ++this.n };
     const claim = { queues: [queue], max };
     const { jobs } = (await (finished.length === 0
       ? this.call("claim", { ...call, name: sessionKey, ...claim })

@@ -43,7 +43,7 @@ function claimer(sessionKey: string) {
       token: app.token,
       sessionKey,
       name: sessionKey,
-      n: ++n,
+      callSeq: ++n,
       queues: ["mixed"],
       max: 4,
     };

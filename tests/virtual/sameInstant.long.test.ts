@@ -13,7 +13,14 @@ test("jobs that were given back in one commit are all claimed, by a worker too t
   const tied = await startTied(QUEUE);
   const { world, token, call, rows } = tied;
   await enqueueAtOnce(tied, QUEUE, 3);
-  const silent = { token, sessionKey: "silent", name: "silent", n: 1, queues: [QUEUE], max: 3 };
+  const silent = {
+    token,
+    sessionKey: "silent",
+    name: "silent",
+    callSeq: 1,
+    queues: [QUEUE],
+    max: 3,
+  };
   expect((await call("lib:claim", silent)).jobs).toHaveLength(3);
   await world.advance(LEASE_MS + 10_000);
   expect(keysOf(rows("jobs"))).toBe(1);
@@ -21,7 +28,7 @@ test("jobs that were given back in one commit are all claimed, by a worker too t
   let cursor: string | undefined;
   for (let n = 1; n <= 3; n += 1) {
     const reply = await call("lib:claim", {
-      ...{ token, sessionKey: "single", name: "single", n, queues: [QUEUE], max: 1 },
+      ...{ token, sessionKey: "single", name: "single", callSeq: n, queues: [QUEUE], max: 1 },
       ...(cursor !== undefined && { cursor }),
     });
     for (const { payload } of reply.jobs) claimed.add(payload);
@@ -128,7 +135,7 @@ test("sessions of a revoked token that began at once all end at once, however ma
     rows("sessions").filter((session) => sessions.includes(session["sessionKey"]));
   expect(new Set(rowsNow().map(({ _creationTime }) => _creationTime)).size).toBe(1);
   for (const sessionKey of sessions) {
-    const claim = { token, sessionKey, name: sessionKey, n: 1, queues: [queue], max: 1 };
+    const claim = { token, sessionKey, name: sessionKey, callSeq: 1, queues: [queue], max: 1 };
     expect((await call("lib:claim", claim)).jobs).toHaveLength(1);
   }
   await callAtOnce(

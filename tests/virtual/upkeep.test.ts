@@ -19,11 +19,11 @@ test("a purge never walks over deleted rows again, and an idle queue costs no ca
     let n = 0;
     for (let done = 0; done < JOBS;) {
       const claim = { queues: ["races"], max: 64, name: "one" };
-      const { jobs } = await world.call("work:claim", { ...session, n: ++n, ...claim });
+      const { jobs } = await world.call("work:claim", { ...session, callSeq: ++n, ...claim });
       const finished = jobs.map(({ id, attempt }: { id: string; attempt: number }) => ({
         ...{ id, attempt, outcome: squared(1) },
       }));
-      if (jobs.length > 0) await world.call("work:complete", { ...session, n: ++n, finished });
+      if (jobs.length > 0) await world.call("work:complete", { ...session, callSeq: ++n, finished });
       done += jobs.length;
     }
     await world.advance(23 * HOUR_MS);

@@ -74,7 +74,7 @@ async function largest(): Promise<{ session: Row; job: Row }> {
   const caller = { token: hostile, sessionKey: `${text("s", 60)}0000` };
   const name = text("w", 50);
   const claim = { queues: FLOODED, max: LEASES_MAX, ...OFFER };
-  const { jobs: held } = await call("lib:claim", { ...caller, name, n: 1, ...claim });
+  const { jobs: held } = await call("lib:claim", { ...caller, name, callSeq: 1, ...claim });
   const finished = many(LEASES_MAX, (i) => ({
     ...{ id: `${text("x", 62)}${i + 10}`, attempt: 10 ** 9 },
     outcome: { kind: "failed", error: "e" },
@@ -179,7 +179,7 @@ async function abandoned(): Promise<{ id: string; at: number }> {
   await call("lib:enqueue", { queue: OTHER, jobs: [{ payload: 1 }] });
   await world.advance(500);
   const name = `worker${(workers += 1)}`;
-  const claim = { token: own, sessionKey: name, name, n: 1, queues: [OTHER], max: 1 };
+  const claim = { token: own, sessionKey: name, name, callSeq: 1, queues: [OTHER], max: 1 };
   const { jobs } = await call("lib:claim", claim);
   return { id: (jobs as ClaimedJob[])[0]!.id, at: world.now() };
 }
@@ -213,7 +213,14 @@ const failures = () =>
     .map(([name, { errors }]) => [name, errors]);
 
 test("the token can have no session more", async () => {
-  const late = { token: hostile, sessionKey: "one-more", name: "w", n: 1, queues: FLOODED, max: 1 };
+  const late = {
+    token: hostile,
+    sessionKey: "one-more",
+    name: "w",
+    callSeq: 1,
+    queues: FLOODED,
+    max: 1,
+  };
   await expect(call("lib:claim", late)).rejects.toMatchObject({
     data: { code: "tooManySessions", max: SESSIONS_MAX },
   });

@@ -34,7 +34,7 @@ class Asking:
             **({} if self._cursor is None else {"cursor": self._cursor}),
         }
 
-    def told(self, has_work: bool) -> None:
+    def knows(self, has_work: bool) -> None:
         """The question was answered."""
         self.is_sure = self.is_busy = has_work
         if has_work:

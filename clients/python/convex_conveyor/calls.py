@@ -38,7 +38,7 @@ def backoff(times: int, minimum: float, maximum: float) -> float:
 class Calls:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
-        self._n = 0
+        self._call_seq = 0
         self._gave_up = asyncio.Event()
         #: Whether the deployment has ever answered: from then on, a missing function is a passing thing.
         self.ever_answered = False
@@ -48,7 +48,7 @@ class Calls:
     @property
     def after(self) -> int:
         """A number after every call's, should a call that was given up still arrive."""
-        return self._n + 2
+        return self._call_seq + 2
 
     def give_up(self) -> None:
         """No answer is waited for any more."""
@@ -58,10 +58,10 @@ class Calls:
         """A numbered call. Its number is used up by an answer, and by nothing else."""
         self.is_calling = True
         try:
-            n = self._n + 1
-            end = await self.ask(name, lambda: send(n))
+            call_seq = self._call_seq + 1
+            end = await self.ask(name, lambda: send(call_seq))
             if end.kind == "answered":
-                self._n = n
+                self._call_seq = call_seq
                 self.ever_answered = True
             return end
         finally:

@@ -67,14 +67,14 @@ class Deployment:
     async def cancellations(self) -> list[Json]:
         return await self._watch({"kind": "cancellations", "sessionKey": self.session_key})
 
-    async def claim(self, n: int, claim: Json) -> Json:
-        args = {"name": self.name, "n": n, **self.offer.args(), **claim}
+    async def claim(self, call_seq: int, claim: Json) -> Json:
+        args = {"name": self.name, "callSeq": call_seq, **self.offer.args(), **claim}
         return self._noted(await self._call("mutation", "claim", args))
 
-    async def complete(self, n: int, finished: list[Json], options: Json) -> Json:
+    async def complete(self, call_seq: int, finished: list[Json], options: Json) -> Json:
         claim = options.get("claim")
         asked = {} if claim is None else {"claim": {**self.offer.args(), **claim}}
-        args = {"n": n, "finished": finished, **options, **asked}
+        args = {"callSeq": call_seq, "finished": finished, **options, **asked}
         return self._noted(await self._call("mutation", "complete", args))
 
     async def complete_later(self, finished: Json) -> None:
@@ -85,8 +85,8 @@ class Deployment:
         answer = await self._call("mutation", "heartbeat", {"leases": leases, **last}, BEAT_TIMEOUT_S)
         return self._noted(answer)["answers"]
 
-    async def report(self, said: Json) -> list[Json]:
-        return (await self._call("mutation", "report", {**(self.session or {}), **said}))["answers"]
+    async def report(self, reported: Json) -> list[Json]:
+        return (await self._call("mutation", "report", {**(self.session or {}), **reported}))["answers"]
 
     def _noted(self, reply: Json) -> Json:
         if "session" in reply:

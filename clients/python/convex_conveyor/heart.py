@@ -48,7 +48,7 @@ class Heart:
             wait = max(0.0, due_at - self._now())
             self._timer = asyncio.get_running_loop().call_later(wait, self._begin)
 
-    def heard(self, answers: list[Answer], sent_at: float) -> None:
+    def confirmed(self, answers: list[Answer], sent_at: float) -> None:
         """Another call was a beat as well, and was answered as one."""
         self._last_sent_at = max(self._last_sent_at, sent_at)
         self._last_failed = False

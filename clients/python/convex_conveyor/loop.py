@@ -133,7 +133,7 @@ class Loop:
 
     async def _ask(self) -> None:
         try:
-            self._asking.told(await self._deployment.has_work())
+            self._asking.knows(await self._deployment.has_work())
         except Exception as error:
             self._asking.failed()
             self._side_call_failed("hasWork", error)
@@ -143,7 +143,7 @@ class Loop:
 
     async def _claim(self, room: int) -> None:
         request = self._asking.request(room, self._budget())
-        end = await self._call("claim", lambda n: self._deployment.claim(n, request))
+        end = await self._call("claim", lambda call_seq: self._deployment.claim(call_seq, request))
         if end.kind == "answered":
             return await self._claimed(end, room)
         self._asking.refused()
@@ -160,10 +160,10 @@ class Loop:
             **({"held": held} if held else {}),
             **({"claim": self._asking.request(room, self._budget())} if asks else {}),
         }
-        end = await self._call("complete", lambda n: self._deployment.complete(n, reports, options))
+        end = await self._call("complete", lambda call_seq: self._deployment.complete(call_seq, reports, options))
         if end.kind == "answered":
             if "held" in end.reply:
-                self._heart.heard(end.reply["held"], end.sent_at)
+                self._heart.confirmed(end.reply["held"], end.sent_at)
             self._settle(end.reply)
             # A job in a reply to a call that asked for none comes from an earlier copy of it; it is held as well.
             if asks or end.reply["jobs"]:
@@ -253,7 +253,7 @@ class Loop:
         if self._beside.has(attempt.id):
             self._spawn(self._begin_after(attempt))
             return
-        job = Job(attempt, asyncio.get_running_loop(), lambda kind, value: self._said(attempt, kind, value))
+        job = Job(attempt, asyncio.get_running_loop(), lambda kind, value: self._report(attempt, kind, value))
         end = self._spawn(self._options.runs.run(handler, job, attempt))
         self._beside.begin(attempt.id, end)
         end.add_done_callback(lambda end: self._ended(attempt, end.result()))
@@ -269,21 +269,21 @@ class Loop:
             return self._conclude(attempt, {"kind": "released"})
         self._begin(attempt)
 
-    def _said(self, attempt: Attempt, kind: str, value: Any) -> None:
+    def _report(self, attempt: Attempt, kind: str, value: Any) -> None:
         """A handler reports. Reports of an attempt that is lost or over are dropped."""
         if kind == "log":
             self._emit({"kind": "log", **value, **attempt.about()})
         if attempt.state != "running" or self._phase == "over":
             return
-        sayings = self._reports.of(attempt)
+        unsent = self._reports.of(attempt)
         if kind == "progress":
-            sayings.show(value)
-        elif kind == "log" and not sayings.log(value):
+            unsent.show(value)
+        elif kind == "log" and not unsent.log(value):
             why = f"A job has at most {LOGS_MAX} log entries."
             self._emit({"kind": "reportRefused", "logs": 1, "output": 0, "error": why, **attempt.about()})
-        elif kind == "write" and not sayings.is_full:
-            sayings.write(value)
-        self._reports.said(attempt)
+        elif kind == "write" and not unsent.is_full:
+            unsent.write(value)
+        self._reports.changed(attempt)
 
     def _ended(self, attempt: Attempt, end: HandlerEnd) -> None:
         if self._phase == "over":

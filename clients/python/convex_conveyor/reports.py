@@ -25,7 +25,7 @@ from .limits import (
     REPORT_MAX_ITEMS,
     REPORT_REFUSALS_MAX,
 )
-from .sayings import Budget, Said, Sayings
+from .unsent import Budget, ReportBatch, UnsentReports
 
 Emit = Callable[[dict[str, Any]], None]
 NEVER = float("-inf")
@@ -34,7 +34,7 @@ NEVER = float("-inf")
 @dataclass(eq=False)
 class Pending:
     attempt: Attempt
-    sayings: Sayings
+    unsent: UnsentReports
     #: Since when text waits for more.
     text_since: float = 0.0
     #: The handler has ended: the rest is sent at once.
@@ -62,14 +62,14 @@ class Reports:
     _failures: int = 0
     _turns: int = 0
 
-    def of(self, attempt: Attempt) -> Sayings:
-        """The unsent reports of the attempt; to be followed by `said`."""
+    def of(self, attempt: Attempt) -> UnsentReports:
+        """The unsent reports of the attempt; to be followed by `changed`."""
         pending = self._pending.get(attempt)
         if pending is None:
-            pending = self._pending[attempt] = Pending(attempt, Sayings(attempt.lease))
-        return pending.sayings
+            pending = self._pending[attempt] = Pending(attempt, UnsentReports(attempt.lease))
+        return pending.unsent
 
-    def said(self, attempt: Attempt) -> None:
+    def changed(self, attempt: Attempt) -> None:
         pending = self._pending.get(attempt)
         if pending is None or self._stopped:
             return
@@ -80,8 +80,8 @@ class Reports:
         """Sends the rest of an attempt that has ended. None if nothing is left; done when nothing can be done."""
         pending = self._pending.get(attempt)
         if pending is not None:
-            pending.sayings.forget_progress()
-        if pending is None or pending.sayings.is_empty or self._stopped:
+            pending.unsent.forget_progress()
+        if pending is None or pending.unsent.is_empty or self._stopped:
             self._pending.pop(attempt, None)
             return None
         pending.is_last = True
@@ -106,7 +106,7 @@ class Reports:
             self._timer.cancel()
             self._timer = None
         self._forget_lost()
-        due = [self._due_at(one) for one in self._pending.values() if not one.sayings.is_empty]
+        due = [self._due_at(one) for one in self._pending.values() if not one.unsent.is_empty]
         if due:
             wait = max(0.0, max(min(due), self._not_before) - self._now())
             self._timer = asyncio.get_running_loop().call_later(wait, self._begin)
@@ -115,8 +115,8 @@ class Reports:
         if pending.is_last:
             return NEVER
         soonest = self._last_sent_at + REPORT_INTERVAL_S
-        text = pending.sayings.text
-        if pending.sayings.is_ready or len(text) > FLUSH_CHARS or "\n" in text:
+        text = pending.unsent.text
+        if pending.unsent.is_ready or len(text) > FLUSH_CHARS or "\n" in text:
             return soonest
         return max(soonest, pending.text_since + FLUSH_S)
 
@@ -131,17 +131,17 @@ class Reports:
         self._sending = asyncio.ensure_future(self._send())
 
     async def _send(self) -> None:
-        taken: list[tuple[Pending, Said]] = []
+        taken: list[tuple[Pending, ReportBatch]] = []
         try:
             taken = self._take()
             if not taken:
                 return
             self._last_sent_at = self._now()
             call: dict[str, Any] = {"updates": [], "logs": [], "output": []}
-            for _, said in taken:
-                call["updates"] += said.updates
-                call["logs"] += said.logs
-                call["output"] += said.output
+            for _, reported in taken:
+                call["updates"] += reported.updates
+                call["logs"] += reported.logs
+                call["output"] += reported.output
             answers = await self.deployment.report(call)
             self._failures, self._not_before = 0, NEVER
             self._answered(taken, answers)
@@ -152,26 +152,26 @@ class Reports:
             self._sending = None
             self._schedule()
 
-    def _take(self) -> list[tuple[Pending, Said]]:
+    def _take(self) -> list[tuple[Pending, ReportBatch]]:
         self._forget_lost()
         # Reports with a waiting outcome first, and then in turn: a talkative job holds up no other.
-        waiting = [one for one in self._pending.values() if not one.sayings.is_empty]
+        waiting = [one for one in self._pending.values() if not one.unsent.is_empty]
         waiting.sort(key=lambda one: (not one.is_last, one.turn))
         single = next((one for one in waiting if one.alone), None)
         self._turns += 1
         room = Budget(REPORT_MAX_ITEMS, REPORT_MAX_BYTES)
         taken = []
         for one in waiting[:LEASES_MAX] if single is None else [single]:
-            said = one.sayings.take(room)
+            reported = one.unsent.take(room)
             one.text_since = 0.0
-            if len(said) > 0:
+            if len(reported) > 0:
                 one.turn = self._turns
-                taken.append((one, said))
+                taken.append((one, reported))
         return taken
 
-    def _answered(self, taken: list[tuple[Pending, Said]], answers: list[dict[str, Any]]) -> None:
+    def _answered(self, taken: list[tuple[Pending, ReportBatch]], answers: list[dict[str, Any]]) -> None:
         by_lease = {(one["id"], one["attempt"]): one for one in answers}
-        for pending, said in taken:
+        for pending, reported in taken:
             lease = pending.attempt.lease
             answer = by_lease.get((lease["id"], lease["attempt"]))
             if answer is None:
@@ -183,11 +183,11 @@ class Reports:
             if answer["answer"] == "canceled":
                 self.attempts.cancel(lease)
             pending.alone, pending.refusals = False, 0
-            self._tell_refused(pending, pending.sayings.confirm(said, answer), "The job has said all that it may.")
-            if pending.is_last and pending.sayings.is_empty:
+            self._tell_refused(pending, pending.unsent.confirm(reported, answer), "The job has reported all that it may.")
+            if pending.is_last and pending.unsent.is_empty:
                 self._finish(pending)
 
-    def _not_answered(self, taken: list[tuple[Pending, Said]], error: Exception) -> None:
+    def _not_answered(self, taken: list[tuple[Pending, ReportBatch]], error: Exception) -> None:
         kind = self.failed(error)
         self._not_before = self._now() + backoff(self._failures, REPEAT_MIN_S, REPEAT_MAX_S)
         self._failures += 1
@@ -200,7 +200,7 @@ class Reports:
             pending.refusals += 1
             if pending.refusals < REPORT_REFUSALS_MAX:
                 continue
-            self._tell_refused(pending, pending.sayings.drop(), str(error))
+            self._tell_refused(pending, pending.unsent.drop(), str(error))
             pending.alone, pending.refusals = False, 0
             if pending.is_last:
                 self._finish(pending)

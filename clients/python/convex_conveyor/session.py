@@ -27,12 +27,12 @@ async def greet(deployment: Deployment, calls: Calls, emit: Emit) -> CallEnd:
     return end
 
 
-async def say_goodbye(deployment: Deployment, n: int) -> None:
+async def say_goodbye(deployment: Deployment, leaving: int) -> None:
     """The session is over, so that no job is left to it for the minute in which a silent one counts as live."""
     try:
-        await asyncio.wait_for(deployment.heartbeat([], n), GOODBYE_S)
+        await asyncio.wait_for(deployment.heartbeat([], leaving), GOODBYE_S)
     except Exception:
-        pass  # Said once: a deployment that does not answer forgets the session by itself.
+        pass  # ReportBatch once: a deployment that does not answer forgets the session by itself.
 
 
 async def confirmed(deployment: Deployment, end: CallEnd, jobs: list[Any]) -> list[tuple[Any, float, bool]]:
@@ -49,7 +49,7 @@ async def confirmed(deployment: Deployment, end: CallEnd, jobs: list[Any]) -> li
         leases = [{"id": job["id"], "attempt": job["attempt"]} for job in jobs]
         answers = {(one["id"], one["attempt"]): one["answer"] for one in await deployment.heartbeat(leases)}
         pairs = [(job, answers[job["id"], job["attempt"]]) for job in jobs]
-        return [(job, sent_at, said == "canceled") for job, said in pairs if said in ("ok", "canceled")]
+        return [(job, sent_at, reported == "canceled") for job, reported in pairs if reported in ("ok", "canceled")]
     except Exception:
         # Then the oldest copy is the safe assumption: a job with a lease that is over by it goes back at once.
         return [(job, end.sent_at, False) for job in jobs]

@@ -82,7 +82,7 @@ class FakeDeployment:
         return await self._serve("cancellations", None, lambda: asked)
 
     async def claim(self, n: int, claim: Json) -> Json:
-        return await self._serve("claim", {"n": n, **claim}, lambda: self._numbered(n, lambda: self._take(claim)))
+        return await self._serve("claim", {"callSeq": n, **claim}, lambda: self._numbered(n, lambda: self._take(claim)))
 
     async def complete(self, n: int, finished: list[Json], options: Json) -> Json:
         def once() -> Json:
@@ -91,7 +91,7 @@ class FakeDeployment:
             held = {"held": self._beat(options["held"])} if "held" in options else {}
             return {"answers": answers, **claimed, **held}
 
-        args = {"n": n, "finished": finished, **options}
+        args = {"callSeq": n, "finished": finished, **options}
         return await self._serve("complete", args, lambda: self._numbered(n, once))
 
     async def complete_later(self, finished: Json) -> None:

@@ -54,7 +54,7 @@ class Claims(unittest.TestCase):
             deployment.troubles["claim"] = [lost_reply(), Unanswered("no connection")]
             run = Run(deployment, quick)
             await asyncio.sleep(3)
-            self.assertEqual([one["n"] for one in deployment.made("claim")][:3], [1, 1, 1])
+            self.assertEqual([one["callSeq"] for one in deployment.made("claim")][:3], [1, 1, 1])
             self.assertEqual(deployment.made("heartbeat")[0], [{"id": "a", "attempt": 1}])
             self.assertEqual([one["id"] for one in deployment.recorded], ["a"])
             await run.stop()
@@ -189,7 +189,7 @@ class Outcomes(unittest.TestCase):
             run = Run(deployment, quick)
             await asyncio.sleep(10)
             calls = deployment.made("complete")
-            self.assertEqual({one["n"] for one in calls}, {2})
+            self.assertEqual({one["callSeq"] for one in calls}, {2})
             self.assertEqual(len(calls), 4)
             self.assertTrue(all(one == calls[0] for one in calls))
             self.assertEqual([one["outcome"] for one in deployment.recorded], [{"kind": "succeeded", "result": 7}])

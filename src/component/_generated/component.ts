@@ -136,7 +136,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           token: string;
           sessionKey: string;
-          n: number;
+          callSeq: number;
           name: string;
           queues: Array<{
             name: string;
@@ -259,7 +259,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           token: string;
           sessionKey: string;
-          n: number;
+          callSeq: number;
           finished: Array<{
             id: string;
             attempt: number;
@@ -1009,7 +1009,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         {
           lane: string;
           generation: number;
-          n: number;
+          callSeq: number;
           finished: Array<{
             id: string;
             attempt: number;
@@ -1128,7 +1128,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
           }>;
           execute: Array<{ id: string; attempt: number }>;
-          heard: number;
+          lastAckedCall: number;
           looks: number;
           over?: Array<{ id: string; attempt: number }>;
           sentAt?: number;
@@ -1188,8 +1188,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             lanes: Array<{
               lane: string;
               generation: number;
-              n: number;
-              heard?: number;
+              callSeq: number;
+              lastAckedCall?: number;
               jobs: Array<{
                 job: {
                   id: string;
@@ -1321,8 +1321,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             lanes: Array<{
               lane: string;
               generation: number;
-              n: number;
-              heard?: number;
+              callSeq: number;
+              lastAckedCall?: number;
               jobs: Array<{
                 job: {
                   id: string;
@@ -1369,8 +1369,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           lanes: Array<{
             lane: string;
             generation: number;
-            n: number;
-            heard?: number;
+            callSeq: number;
+            lastAckedCall?: number;
             jobs: Array<{
               job: {
                 id: string;

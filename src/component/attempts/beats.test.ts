@@ -15,7 +15,7 @@ test("complete is a beat too: it answers for the leases that it names besides", 
   await world.cancel(three!.id);
   const { token, sessionKey } = worker;
   const held = [two!, three!, { id: one!.id, attempt: 9 }].map(leaseOf);
-  const args = { token, sessionKey, n: 2, finished: [succeeded(one!)], held };
+  const args = { token, sessionKey, callSeq: 2, finished: [succeeded(one!)], held };
   await world.advance(5_000);
   const reply = await world.t.mutation(api.lib.complete, args);
   expect(reply.held!.map(({ answer }) => answer)).toEqual(["ok", "canceled", "leaseLost"]);
@@ -42,7 +42,7 @@ test("a beat, and a completion that claims nothing, do not depend on the janitor
     await ctx.runMutation(api.lib.complete, {
       token,
       sessionKey,
-      n: 2,
+      callSeq: 2,
       finished: [succeeded(one!)],
     });
     const added = (await ctx.db.query("timers").collect()).filter(({ kind }) => kind === "janitor");
@@ -57,14 +57,14 @@ test("the calls of a session that name no queue are allowed to a token of some q
   const { token } = await world.t.mutation(api.operate.createToken, of);
   await world.enqueueBatch([1, 2]);
   const { sessionKey } = world.worker("a");
-  const request = { token, sessionKey, n: 1, name: "a", queues: [world.queue], max: 2 };
+  const request = { token, sessionKey, callSeq: 1, name: "a", queues: [world.queue], max: 2 };
   const { jobs } = await world.t.mutation(api.lib.claim, request);
   const [one, two] = jobs;
   const beat = { token, sessionKey, leases: jobs.map(leaseOf) };
   expect((await world.t.mutation(api.lib.heartbeat, beat)).answers).toHaveLength(2);
   expect(await world.t.query(api.lib.cancellations, { token, sessionKey })).toEqual([]);
   const done = await world.t.mutation(api.lib.complete, {
-    ...{ token, sessionKey, n: 2, finished: [succeeded(one!)] },
+    ...{ token, sessionKey, callSeq: 2, finished: [succeeded(one!)] },
   });
   expect(done.answers.map(({ answer }) => answer)).toEqual(["ok"]);
   const back = { token, sessionKey, finished: [succeeded(two!)] };
@@ -114,7 +114,14 @@ describe("the last word of a session", () => {
     expect((await worker.session()).state).toBe("gone");
     await world.enqueue();
     const { token, queue } = world;
-    const copy = { token, sessionKey: worker.sessionKey, n: 2, name: "a", queues: [queue], max: 1 };
+    const copy = {
+      token,
+      sessionKey: worker.sessionKey,
+      callSeq: 2,
+      name: "a",
+      queues: [queue],
+      max: 1,
+    };
     await expect(world.t.mutation(api.lib.claim, copy)).rejects.toThrow(/staleCall/);
     await leave(world, worker.sessionKey, 3);
     expect(await world.all("sessions")).toHaveLength(1);
@@ -231,7 +238,7 @@ describe("the last word of a session", () => {
       const world = await newWorld(shared);
       const { token, queue } = world;
       const { sessionKey, name } = world.worker("a");
-      const call = { token, sessionKey, name, n: 1, max: 1, queues: [queue], lookIn: [] };
+      const call = { token, sessionKey, name, callSeq: 1, max: 1, queues: [queue], lookIn: [] };
       await world.t.mutation(api.lib.claim, call);
       await leave(world, sessionKey, 9);
       expect([await wakes(world), await world.all("queues")]).toEqual([[], []]);

@@ -57,7 +57,7 @@ export async function complete(
   args: {
     token: string;
     sessionKey: string;
-    n: number;
+    callSeq: number;
     finished: Finished[];
     claim?: ClaimRequest;
     deferCallbacks?: boolean;
@@ -75,9 +75,9 @@ export async function complete(
   const { about } = args;
   const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: asked, about };
   const session = await enterSession(ctx, caller, now);
-  if (judgeCall(session, args.n) === "repeated") {
+  if (judgeCall(session, args.callSeq) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
-    const jobs = await leasedBefore(ctx, session, session.n);
+    const jobs = await leasedBefore(ctx, session, session.callSeq);
     return { ...session.reply, jobs, ...(await beat(ctx, session, args.held)) };
   }
 
@@ -87,7 +87,7 @@ export async function complete(
   const claimed =
     request === undefined
       ? undefined
-      : await takeJobs(ctx, current, args.n, request, now, { besideCallbacks });
+      : await takeJobs(ctx, current, args.callSeq, request, now, { besideCallbacks });
   const chosen =
     request === undefined || claimed === undefined
       ? undefined
@@ -100,7 +100,7 @@ export async function complete(
     ctx.db,
     current,
     {
-      n: args.n,
+      callSeq: args.callSeq,
       claimed: claimed?.leases ?? [],
       answers,
       cursor: claimed?.cursor,

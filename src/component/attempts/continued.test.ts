@@ -119,8 +119,8 @@ describe("an outcome that is recorded later", () => {
     await later(world, worker, succeeded(job));
     await world.settle();
     const after = await worker.session();
-    const { n, expiresAt, lastSeenAt } = before;
-    expect(after).toMatchObject({ n, expiresAt, lastSeenAt, state: "active" });
+    const { callSeq, expiresAt, lastSeenAt } = before;
+    expect(after).toMatchObject({ callSeq, expiresAt, lastSeenAt, state: "active" });
     expect(after.leases.map(({ id }) => id)).toEqual([second!.id]);
   });
 

@@ -118,21 +118,21 @@ async function look(
 }
 
 /**
- * The session is over, and no job is left to it from now on. `n` is a number after the numbers of all its calls, so
+ * The session is over, and no job is left to it from now on. `callSeq` is a number after the numbers of all its calls, so
  * that a copy of one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may
  * still run.
  */
 async function leave(
   ctx: MutationCtx,
   { token, sessionKey, leases }: { token: Doc<"tokens">; sessionKey: string; leases: Lease[] },
-  n: number,
+  callSeq: number,
   now: number,
 ): Promise<{ answers: Answer[] }> {
   const session = await findSession(ctx.db, sessionKey, token);
   const answers = answerBeat(session?.leases ?? [], leases, []);
-  if (session === null || judgeCall(session, n) === "repeated" || session.leases.length > 0)
+  if (session === null || judgeCall(session, callSeq) === "repeated" || session.leases.length > 0)
     return { answers };
-  await depart(ctx.db, session, n, now);
+  await depart(ctx.db, session, callSeq, now);
   // Repeated, or its reply was lost: the consequences of its leaving are ensured once, however often the call is
   // repeated.
   if (session.state === "gone") return { answers };

@@ -25,7 +25,7 @@ async function claimAndTakeBack(
 ) {
   const { token, sessionKey, name, world: of } = worker;
   return await world.t.run(async (ctx) => {
-    const request = { token, sessionKey, n: 1, name, queues: [of.queue], max: 2 };
+    const request = { token, sessionKey, callSeq: 1, name, queues: [of.queue], max: 2 };
     const { jobs } = await ctx.runMutation(api.lib.claim, request);
     const finished = [end(jobs[0]!)];
     const { answers } = await ctx.runMutation(api.lib.takeBack, { token, sessionKey, finished });
@@ -41,7 +41,7 @@ test("an attempt that was claimed in the same transaction ends as the app says; 
   expect(answers).toEqual([{ id: first, attempt: 1, answer: "ok" }]);
   expect(await world.status(first!)).toMatchObject({ status: "failed", error: "boom" });
   expect(await world.status(second!)).toMatchObject({ status: "running" });
-  const { n, state, leases } = await worker.session();
+  const { callSeq: n, state, leases } = await worker.session();
   expect({ n, state }, "it counts no call").toEqual({ n: 1, state: "active" });
   expect(leases.map(({ id }) => id)).toEqual([second]);
 });

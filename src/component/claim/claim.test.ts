@@ -252,7 +252,7 @@ describe("bad input", () => {
   test("no queue, and one queue twice, are refused", async () => {
     const world = await newWorld();
     const { token, queue } = world;
-    const call = { token, sessionKey: "s", n: 1, name: "a", max: 1 };
+    const call = { token, sessionKey: "s", callSeq: 1, name: "a", max: 1 };
     for (const queues of [[], [queue, queue]]) {
       const refused = await refusal(world.t.mutation(api.lib.claim, { ...call, queues }));
       expect(refused).toMatchObject({ code: "invalidArgument" });

@@ -82,7 +82,7 @@ export interface LaneLook {
 
 export async function claim(
   ctx: MutationCtx,
-  args: ClaimRequest & { token: string; sessionKey: string; n: number; name: string },
+  args: ClaimRequest & { token: string; sessionKey: string; callSeq: number; name: string },
 ): Promise<ClaimReply> {
   const now = Date.now();
   const asked = checkRequest(args);
@@ -92,18 +92,22 @@ export async function claim(
   const { about } = args;
   const caller = { token, sessionKey: args.sessionKey, name: args.name, queues, about };
   const session = await enterSession(ctx, caller, now);
-  if (judgeCall(session, args.n) === "repeated") {
+  if (judgeCall(session, args.callSeq) === "repeated") {
     const cursor = session.reply.cursor ?? "{}";
-    return { jobs: await leasedBefore(ctx, session, session.n), cursor, session: session._id };
+    return {
+      jobs: await leasedBefore(ctx, session, session.callSeq),
+      cursor,
+      session: session._id,
+    };
   }
-  const taken = await takeJobs(ctx, session, args.n, request, now);
+  const taken = await takeJobs(ctx, session, args.callSeq, request, now);
   const { leases, jobs, cursor, timer } = taken;
   const chosen = await askedDuty(ctx, session, request, taken, now);
   const closed = await closeCall(
     ctx.db,
     session,
     {
-      n: args.n,
+      callSeq: args.callSeq,
       claimed: leases,
       answers: [],
       cursor,
@@ -135,18 +139,18 @@ export function checkRequest({ queues, max }: ClaimRequest): string[] {
 }
 
 /**
- * The leases of calls from the `n`th on, as far as they still stand: the worker did not receive these calls' replies.
+ * The leases of calls from `callSeq` on, as far as they still stand: the worker did not receive these calls' replies.
  * Read anew: a lease that has run out since is not handed out again.
  */
 export async function leasedBefore(
   ctx: MutationCtx,
   { leases }: Session,
-  n: number,
+  callSeq: number,
 ): Promise<ClaimedJob[]> {
   const now = Date.now();
   const jobs = await Promise.all(
     leases
-      .filter((held) => held.n >= n)
+      .filter((held) => held.callSeq >= callSeq)
       .map(async (held) => {
         const job = await ctx.db.get("jobs", held.id);
         return job === null ? [] : [describe(job, await load(ctx.db, job.payload), held, now)];
@@ -163,7 +167,7 @@ export async function leasedBefore(
 export async function takeJobs(
   ctx: MutationCtx,
   session: Session,
-  n: number,
+  callSeq: number,
   request: ClaimRequest,
   now: number,
   { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
@@ -177,7 +181,7 @@ export async function takeJobs(
   const open = new Map(
     declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
   );
-  return await takeFrom(ctx, session, n, open, request, now, { besideCallbacks, named });
+  return await takeFrom(ctx, session, callSeq, open, request, now, { besideCallbacks, named });
 }
 
 /** The names of the queues that it searches. */
@@ -200,7 +204,7 @@ export interface TakeOptions {
 export async function takeFrom(
   ctx: MutationCtx,
   session: Session,
-  n: number,
+  callSeq: number,
   open: ReadonlyMap<string, Queue>,
   request: Omit<ClaimRequest, "queues"> & Partial<Pick<ClaimRequest, "queues">>,
   now: number,
@@ -221,7 +225,7 @@ export async function takeFrom(
   const max = session.isQuiet === true ? 0 : Math.min(request.max, room(session));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;
-  const batch = newLeaseBatch({ session, n, queues: open, offer, max, now, carries, endsAt });
+  const batch = newLeaseBatch({ session, callSeq, queues: open, offer, max, now, carries, endsAt });
   if (isFull(batch) || open.size === 0) {
     const same = encodeCursor(known);
     return { leases: [], jobs: [], ruled: batch.ruled, cursor: same, timer: undefined };

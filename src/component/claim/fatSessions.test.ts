@@ -11,9 +11,9 @@ import {
 import { api } from "../_generated/api.js";
 import { failed, newWorld, refusal, type World, type Worker } from "../setup.test.js";
 
-async function claim(world: World, args: Conditions & { cursor?: string; n?: number }) {
+async function claim(world: World, args: Conditions & { cursor?: string; callSeq?: number }) {
   const { token, sessionKey } = world.worker("fat");
-  const of = { token, sessionKey, n: 1, name: "fat" };
+  const of = { token, sessionKey, callSeq: 1, name: "fat" };
   return await world.t.mutation(api.lib.claim, {
     ...of,
     ...{ queues: [world.queue], max: 1 },
@@ -108,7 +108,7 @@ test("labels and groups are bounded together", async () => {
   await claim(world, fits);
   // A third of the bytes in characters.
   const wide = Array.from({ length: 7 }, (_, i) => `${"漢".repeat(200)}${i}`);
-  expect(await refusal(claim(world, { n: 2, groups: wide }))).toMatchObject({
+  expect(await refusal(claim(world, { callSeq: 2, groups: wide }))).toMatchObject({
     max: OFFER_MAX_BYTES,
   });
 });
@@ -140,13 +140,13 @@ async function fattest(world: World): Promise<Worker> {
     world.queue.name,
   );
   await world.t.mutation(api.lib.claim, {
-    ...{ token, sessionKey, n: 1, name, queues: served, max: 64, ...offer },
+    ...{ token, sessionKey, callSeq: 1, name, queues: served, max: 64, ...offer },
   });
   const finished = Array.from({ length: 64 }, (_, i) =>
     failed({ id: `${"x".repeat(62)}${i + 10}`, attempt: 10 ** 9 }),
   );
   const ask = { queues: served, max: 1, ...offer, cursor };
-  await world.t.mutation(api.lib.complete, { token, sessionKey, n: 2, finished, claim: ask });
+  await world.t.mutation(api.lib.complete, { token, sessionKey, callSeq: 2, finished, claim: ask });
   return worker;
 }
 

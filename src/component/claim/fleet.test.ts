@@ -25,7 +25,7 @@ const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0
 async function claim(world: World, sessionKey: string, n: number) {
   const { token, queue } = world;
   return await world.t.mutation(api.lib.claim, {
-    ...{ token, sessionKey, n, name: sessionKey, queues: [queue], max: 1 },
+    ...{ token, sessionKey, callSeq: n, name: sessionKey, queues: [queue], max: 1 },
   });
 }
 
@@ -81,7 +81,14 @@ describe("a fleet", () => {
     expect(assignmentInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
     await world.enqueue();
     const { jobs } = await world.t.mutation(api.lib.claim, {
-      ...{ token: world.token, sessionKey: sessions[0]!, n: 2, name: "a", max: 1, woken: true },
+      ...{
+        token: world.token,
+        sessionKey: sessions[0]!,
+        callSeq: 2,
+        name: "a",
+        max: 1,
+        woken: true,
+      },
       queues: [world.queue],
     });
     expect(jobs).toHaveLength(1);
@@ -140,7 +147,7 @@ describe("a fleet", () => {
     const { token, queue } = world;
     const take = async (n: number, chance: number) => {
       vi.spyOn(Math, "random").mockReturnValue(chance);
-      const args = { token, sessionKey: owner, n, name: "a", queues: [queue], max: 64 };
+      const args = { token, sessionKey: owner, callSeq: n, name: "a", queues: [queue], max: 64 };
       return (await world.t.mutation(api.lib.claim, args)).jobs.length;
     };
     const its = await take(3, 0.99);
@@ -166,7 +173,15 @@ describe("an answer to a wake", () => {
     for (const sessionKey of NOT_ITS) expect((await claim(world, sessionKey, 2)).jobs).toEqual([]);
     const { token, queue } = world;
     const woken = await world.t.mutation(api.lib.claim, {
-      ...{ token, sessionKey: NOT_ITS[0]!, n: 3, name: "a", queues: [queue], max: 1, woken: true },
+      ...{
+        token,
+        sessionKey: NOT_ITS[0]!,
+        callSeq: 3,
+        name: "a",
+        queues: [queue],
+        max: 1,
+        woken: true,
+      },
     });
     expect(woken.jobs).toHaveLength(1);
   });

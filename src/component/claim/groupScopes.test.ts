@@ -45,7 +45,7 @@ describe("a token for a prefix", () => {
       worker.waiting(groups),
       worker.claim(9, groups),
       world.t.mutation(api.lib.complete, {
-        ...{ token, sessionKey, n: 9, claim },
+        ...{ token, sessionKey, callSeq: 9, claim },
         finished: [succeeded({ id: "x", attempt: 1 })],
       }),
     ]) {
@@ -67,7 +67,7 @@ describe("a token for a prefix", () => {
       token,
       sessionKey,
       name,
-      n: 1,
+      callSeq: 1,
       ...claim,
     });
     expect(payloads(jobs)).toEqual(mine);

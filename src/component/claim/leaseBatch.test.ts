@@ -22,7 +22,7 @@ test("a job that has moved since it was seen is left at its present place, behin
       const queue = (await findQueue(ctx.db, "tiles"))!;
       const offer = { labels: [], maxCost: undefined, groups: [] };
       const by = {
-        ...{ session, n: 9, queues: new Map([["tiles", queue]]), offer },
+        ...{ session, callSeq: 9, queues: new Map([["tiles", queue]]), offer },
         ...{ max: 1, now: Date.now(), carries: Infinity, endsAt: Infinity },
       };
       const batch = newLeaseBatch(by);

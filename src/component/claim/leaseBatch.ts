@@ -24,7 +24,7 @@ type Job = Doc<"jobs">;
 
 interface For {
   session: Session;
-  n: number;
+  callSeq: number;
   /** From which it may take. */
   queues: ReadonlyMap<string, Queue>;
   offer: Offer;
@@ -143,7 +143,7 @@ async function put(
   const isTraced = traceparent !== undefined && typeof seq === "bigint";
   const claimableAt = isTraced ? msOfCommit(seq) : undefined;
   const held: HeldLease = {
-    ...{ id: job._id, attempt: leased.attempt, n: batch.n },
+    ...{ id: job._id, attempt: leased.attempt, callSeq: batch.callSeq },
     ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
     ...(graceMs === 0 ? {} : { graceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),

@@ -18,7 +18,17 @@ async function claimNamed(
   worker.n += 1;
   const { world, token, sessionKey, n, name } = worker;
   const { max = 64, lookIn = [], ...rest } = options;
-  const args = { token, sessionKey, n, name, queues: [world.queue], max, named, lookIn, ...rest };
+  const args = {
+    token,
+    sessionKey,
+    callSeq: n,
+    name,
+    queues: [world.queue],
+    max,
+    named,
+    lookIn,
+    ...rest,
+  };
   return await world.t.mutation(api.lib.claim, args);
 }
 

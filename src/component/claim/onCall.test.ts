@@ -39,7 +39,7 @@ class Member {
   async claims(max = 1, onCall: Partial<OnCallRequest> = {}): Promise<Duty | undefined> {
     this.n += 1;
     const { jobs, duty } = await this.world.t.mutation(api.lib.claim, {
-      ...{ ...this.caller, n: this.n, name: this.name, queues: [this.world.queue], max },
+      ...{ ...this.caller, callSeq: this.n, name: this.name, queues: [this.world.queue], max },
       // Of any shard: the tests are not of shards.
       ...{ woken: true, onCall: { peers: this.peers, ...onCall } },
     });
@@ -51,7 +51,7 @@ class Member {
     this.n += 1;
     const finished = this.jobs.map(({ id, attempt }) => succeeded({ id, attempt }));
     this.jobs = [];
-    await this.world.t.mutation(api.lib.complete, { ...this.caller, n: this.n, finished });
+    await this.world.t.mutation(api.lib.complete, { ...this.caller, callSeq: this.n, finished });
   }
 
   async beats(onCall: Partial<OnCallRequest> = {}): Promise<Duty | undefined> {

@@ -49,7 +49,7 @@ describe("a token for some groups", () => {
       worker.waiting(groups),
       worker.claim(9, groups),
       world.t.mutation(api.lib.complete, {
-        ...{ token, sessionKey, n: 9, claim },
+        ...{ token, sessionKey, callSeq: 9, claim },
         finished: [succeeded({ id: "x", attempt: 1 })],
       }),
     ]) {
@@ -67,7 +67,7 @@ describe("a token for some groups", () => {
     const named = (await world.all("jobs")).map(({ _id }) => _id as string);
     const claim = { queues: [world.queue], max: 9, named, lookIn: [] };
     const { jobs } = await world.t.mutation(api.lib.complete, {
-      ...{ token, sessionKey, n: 2, claim },
+      ...{ token, sessionKey, callSeq: 2, claim },
       finished: [succeeded(one!)],
     });
     expect(payloads(jobs)).toEqual(["b"]);
@@ -81,7 +81,7 @@ describe("a token for some groups", () => {
     vi.setSystemTime(Date.now() + 1_000);
     const { token, sessionKey, name } = worker;
     const { jobs } = await world.t.mutation(api.lib.claim, {
-      ...{ token, sessionKey, name, n: 1, queues: [world.queue], max: 9 },
+      ...{ token, sessionKey, name, callSeq: 1, queues: [world.queue], max: 9 },
       ...{ named: [id, own], lookIn: [] },
     });
     expect(jobs).toEqual([]);

@@ -229,7 +229,7 @@ async function anySession(ctx: MutationCtx): Promise<{ _id: Id<"sessions"> }> {
       lastSeenAt: 0,
       queues: [],
     },
-    ...{ leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
+    ...{ leases: [], callSeq: 0, acknowledged: true, reply: { answers: [] } },
   });
   return { _id: id };
 }

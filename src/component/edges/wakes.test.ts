@@ -75,7 +75,7 @@ async function keepSpareLane({ t, queue }: World): Promise<void> {
         queues: [queue.name],
         state: "idle",
         leases: [],
-        n: 0,
+        callSeq: 0,
       },
       ...{ acknowledged: true, reply: { answers: [] }, lastSeenAt: now, expiresAt: now },
     });

@@ -17,7 +17,7 @@ async function plant(world: World, count: number, more: Partial<Doc<"sessions">>
           queues: ["other"],
           leases: [],
         },
-        ...{ expiresAt: Date.now(), lastSeenAt: Date.now(), n: 0, acknowledged: true },
+        ...{ expiresAt: Date.now(), lastSeenAt: Date.now(), callSeq: 0, acknowledged: true },
         ...{ reply: { answers: [] }, ...more },
       });
   });

@@ -32,7 +32,7 @@ describe("the timer", () => {
     const id = await world.enqueue();
     const before = await world.job(id);
     const { token, queue } = world;
-    const args = { token, sessionKey: "s", n: 1, name: "a", queues: [queue], max: 1 };
+    const args = { token, sessionKey: "s", callSeq: 1, name: "a", queues: [queue], max: 1 };
     const taken = { status: "running", worker: "a", startedAt: Date.now() };
     const call = world.t.run(async (ctx) => {
       await ctx.runMutation(api.lib.claim, args);

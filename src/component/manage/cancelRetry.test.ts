@@ -100,7 +100,7 @@ describe("retry", () => {
     const [job] = await worker.claim();
     const finished = [succeeded(job!, "x".repeat(600))];
     await world.t.run(async (ctx) => {
-      await ctx.runMutation(api.lib.complete, { token, sessionKey, n: 2, finished });
+      await ctx.runMutation(api.lib.complete, { token, sessionKey, callSeq: 2, finished });
       await ctx.runMutation(api.operate.retryJob, { id });
     });
     expect(await world.status(id)).toMatchObject({ status: "pending" });

@@ -67,7 +67,7 @@ export async function takeAndBegin(
 ): Promise<"begun" | "none" | "tooLong"> {
   const { queue, gate, now } = waking;
   const { room, own, due, takesOnlyItsJob, guardsIf } = beginning;
-  const n = session.n + 1;
+  const callSeq = session.callSeq + 1;
   const cameAt = (own?.seq as bigint | undefined) ?? due;
   const look: LaneLook = {
     ...{ everywhere: true, due, takesOnlyItsJob, carries: LANE_CARRIES_BYTES },
@@ -76,7 +76,7 @@ export async function takeAndBegin(
     ...(own === null ? {} : { first: own, upTo: cameAt }),
   };
   const open = new Map([[queue.name, queue]]);
-  const taken = await takeFrom(ctx, session, n, open, { max: room }, now, { lane: look });
+  const taken = await takeFrom(ctx, session, callSeq, open, { max: room }, now, { lane: look });
   const found = taken.leases.length;
   const isDone = takesOnlyItsJob && found > 0;
   const queueMayHaveMore = found === room && !isDone;
@@ -94,7 +94,7 @@ export async function takeAndBegin(
   const guards = !queueMayHaveMore && guardsIf;
   await beginLane(ctx, waking, { lane, session }, target, {
     ...beginning,
-    n,
+    callSeq,
     taken,
     guards,
     isDone,
@@ -106,7 +106,7 @@ export async function takeAndBegin(
 }
 
 interface Begun extends Beginning {
-  n: number;
+  callSeq: number;
   taken: Claimed;
   guards: boolean;
   isDone: boolean;
@@ -118,7 +118,7 @@ async function beginLane(
   { queue, now }: Waking,
   { lane, session }: LaneAndSession,
   target: Target | null,
-  { n, taken, guards, isDone, room, lanes, spares, timers }: Begun,
+  { callSeq, taken, guards, isDone, room, lanes, spares, timers }: Begun,
 ): Promise<void> {
   const cap = guards ? room : taken.leases.length;
   if (lanes !== undefined) await makeRoom(ctx, queue, lanes, cap, spares ?? []);
@@ -128,15 +128,15 @@ async function beginLane(
   const expiresAt = watchedUntil(leases, now);
   const sweep = await ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });
   const start: LaneStart = carried({
-    ...{ lane: lane._id, generation: generationOf(session) + 1, n },
+    ...{ lane: lane._id, generation: generationOf(session) + 1, callSeq },
     ...(taken.isHeavy === true
-      ? undeliveredAfter(n)
+      ? undeliveredAfter(callSeq)
       : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
     ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
   });
   const runsIn = await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
   const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
-  const call = { n, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
+  const call = { callSeq, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
   await closeCall(ctx.db, session, call, now);
 }
 
@@ -167,7 +167,7 @@ async function runIn(
 /** Returns the timer that the lane may cancel when it leaves: nothing runs beside it, and jobs are rare. */
 async function ensureLookedAfter(
   ctx: MutationCtx,
-  { n, lastSeenAt }: Session,
+  { callSeq, lastSeenAt }: Session,
   { isDone, timers, expiresAt, taken, now }: LookedAfter,
 ): Promise<Session["sweep"]> {
   if (timers === undefined) {
@@ -175,7 +175,7 @@ async function ensureLookedAfter(
     return undefined;
   }
   const made = await ensureAmong(ctx, timers, expiresAt, now);
-  const isRare = n === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
+  const isRare = callSeq === 0 || lastSeenAt < now - JANITOR_PERIOD_MS;
   return isDone && isRare && made !== null ? { timer: made, madeAt: now } : undefined;
 }
 

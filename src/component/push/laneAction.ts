@@ -34,12 +34,12 @@ export async function startProcess(
 /** The start of a lane: it carries no jobs that are too large, and its first call receives them. */
 export function carried(start: LaneStart): LaneStart {
   const isLarge = getConvexSize(start.jobs) > LANE_CARRIES_BYTES;
-  return isLarge ? { ...start, ...undeliveredAfter(start.n) } : start;
+  return isLarge ? { ...start, ...undeliveredAfter(start.callSeq) } : start;
 }
 
 /** For jobs that are too large to be carried to a lane: its first call receives the jobs of this claim. */
-export function undeliveredAfter(n: number): Pick<LaneStart, "jobs" | "heard"> {
-  return { jobs: [], heard: n - 1 };
+export function undeliveredAfter(callSeq: number): Pick<LaneStart, "jobs" | "lastAckedCall"> {
+  return { jobs: [], lastAckedCall: callSeq - 1 };
 }
 
 export const laneProcess = internalAction({

@@ -47,7 +47,7 @@ export async function apartOf(
   const job = await findJob(ctx.db, id);
   if (job?.session === undefined) return { id, attempt, answer: "leaseLost" };
   const queue = await getQueue(ctx.db, job.queue);
-  const held = { _id: job.session, leases: [{ id: job._id, attempt, n: 0 }] };
+  const held = { _id: job.session, leases: [{ id: job._id, attempt, callSeq: 0 }] };
   const deliver = deferCallbacks ? oweAll : tellAll;
   const { answers } = await withEffects(ctx, { bySession: true, deliver }, (ctx) =>
     finished === undefined

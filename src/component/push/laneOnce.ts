@@ -48,10 +48,18 @@ export const runSingle = internalMutation({
   args: { ...vLaneStart.fields, sentAt: v.number(), hasLost: v.optional(v.boolean()) },
   returns: v.null(),
   handler: async (ctx, start): Promise<null> => {
-    const { lane, generation, n: heard, jobs, sentAt, hasLost = false } = start;
+    const { lane, generation, callSeq: lastAckedCall, jobs, sentAt, hasLost = false } = start;
     const now = Date.now();
     const execute = jobs.map(({ job: { id, attempt } }) => ({ id, attempt }));
-    const call = { lane, generation, n: heard + 1, heard, finished: [], execute, looks: 0 };
+    const call = {
+      lane,
+      generation,
+      callSeq: lastAckedCall + 1,
+      lastAckedCall,
+      finished: [],
+      execute,
+      looks: 0,
+    };
     if (!hasLost && lossesOf(ctx, await claimedAt(ctx, jobs), now) === "never") {
       await stepOf(ctx, call, withFittingResults);
       return null;

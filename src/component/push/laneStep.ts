@@ -55,7 +55,7 @@ import { comeToRest } from "./idleShutdown.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { findGate, isQuiet, quieten, setGate, scheduleWake, type Gate } from "../edges/wakes.js";
 import { fewerIfTried, morePlaces, placesOf, tellProcess } from "./lanePlaces.js";
-import { dropOver, dropUnheard } from "./undelivered.js";
+import { dropOver, dropUndelivered } from "./undelivered.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findJob } from "../rows/jobs.js";
 import { lossesOf } from "./losses.js";
@@ -85,8 +85,8 @@ export async function stepOf(
   ]);
   // Another has taken its place. Its running jobs were dealt with when it was found to be gone.
   if (session === null || generationOf(session) !== args.generation) return over(lost(args));
-  if (judgeCall(session, args.n) === "repeated") {
-    const missed = await leasedBefore(ctx, session, args.heard + 1);
+  if (judgeCall(session, args.callSeq) === "repeated") {
+    const missed = await leasedBefore(ctx, session, args.lastAckedCall + 1);
     const jobs = await describeLaneJobs(ctx.db, queue, missed);
     return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
@@ -99,7 +99,7 @@ export async function stepOf(
   // It has left, and did not receive that: the reply was lost.
   if (current.state !== "active") return over(answers);
   if (!(await isLaneAlive(ctx, current)))
-    return await stopCanceledLane(ctx, current, args.n, answers, now);
+    return await stopCanceledLane(ctx, current, args.callSeq, answers, now);
   if (losses !== "never" && hasEnded(args))
     return await recordOnly(ctx, current, queue, args, answers, now);
   return await goOn(ctx, { lane, session: current, queue, args, answers, besideCallbacks, now });
@@ -126,15 +126,15 @@ async function recordOnly(
   ctx: MutationCtx,
   session: Session,
   queue: Queue,
-  { n, heard, in: said }: LaneStep,
+  { callSeq, lastAckedCall, in: reported }: LaneStep,
   answers: Answer[],
   now: number,
 ): Promise<LaneReply> {
   const { cursor } = session.reply;
-  await closeCall(ctx.db, session, { n, claimed: [], cursor, isAwake: true }, now);
-  const missed = await leasedBefore(ctx, session, heard + 1);
+  await closeCall(ctx.db, session, { callSeq, claimed: [], cursor, isAwake: true }, now);
+  const missed = await leasedBefore(ctx, session, lastAckedCall + 1);
   const jobs = await describeLaneJobs(ctx.db, queue, missed);
-  const of = said === undefined ? {} : await tellProcess(ctx, said, false);
+  const of = reported === undefined ? {} : await tellProcess(ctx, reported, false);
   return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
 }
 
@@ -159,13 +159,13 @@ function over(answers: Answer[]): LaneReply {
 async function stopCanceledLane(
   ctx: MutationCtx,
   session: Session,
-  n: number,
+  callSeq: number,
   answers: Answer[],
   now: number,
 ): Promise<LaneReply> {
   const { cursor } = session.reply;
   const isAwake = session.state === "active";
-  await closeCall(ctx.db, session, { n, claimed: [], cursor, isAwake }, now);
+  await closeCall(ctx.db, session, { callSeq, claimed: [], cursor, isAwake }, now);
   return over(answers);
 }
 
@@ -185,7 +185,7 @@ async function finish(
     const answers = [...recorded.answers, ...executed.answers];
     const kept = {
       ...session,
-      leases: await dropUnheard(ctx, session, recorded.leases, args.heard),
+      leases: await dropUndelivered(ctx, session, recorded.leases, args.lastAckedCall),
     };
     const hasCallbacks = ctx.effects.callbacks.length > 0;
     if (hasCallbacks) await keepLeases(ctx.db, kept, kept.leases, now);
@@ -229,7 +229,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
-  const isTold = session.leases.every(({ n }) => n <= args.heard);
+  const isTold = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
   const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
@@ -238,7 +238,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const taken: Claimed =
     room === 0
       ? { ...NOTHING, cursor: session.reply.cursor ?? "{}" }
-      : await takeFrom(ctx, session, args.n, open, { max }, now, {
+      : await takeFrom(ctx, session, args.callSeq, open, { max }, now, {
           besideCallbacks,
           lane: look,
         });
@@ -260,7 +260,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
         });
   const isAwake = next !== "left";
   const hasDone = hasEnded(args) || taken.leases.length > 0;
-  const call = { n: args.n, claimed: taken.leases, cursor: taken.cursor, isAwake };
+  const call = { callSeq: args.callSeq, claimed: taken.leases, cursor: taken.cursor, isAwake };
   const closed =
     isAwake && !hasDone && isWatched(session, now)
       ? session
@@ -269,7 +269,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   if (!isAwake) await comeToRest(ctx, lane, session, now);
   else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: the lane has never received their claims.
-  const missed = await leasedBefore(ctx, session, args.heard + 1);
+  const missed = await leasedBefore(ctx, session, args.lastAckedCall + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");

@@ -25,15 +25,15 @@ export async function dropOver(
 }
 
 /** Without leases of jobs that were deleted before the lane could receive them: it would never report on them. */
-export async function dropUnheard(
+export async function dropUndelivered(
   ctx: MutationCtx,
   session: Session,
   leases: HeldLease[],
-  heard: number,
+  lastAckedCall: number,
 ): Promise<HeldLease[]> {
-  const unheard = leases.filter(({ n }) => n > heard);
-  const rows = await Promise.all(unheard.map(({ id }) => ctx.db.get("jobs", id)));
-  const gone = unheard.filter((_, i) => rows[i] === null);
+  const undelivered = leases.filter(({ callSeq }) => callSeq > lastAckedCall);
+  const rows = await Promise.all(undelivered.map(({ id }) => ctx.db.get("jobs", id)));
+  const gone = undelivered.filter((_, i) => rows[i] === null);
   if (gone.length === 0) return leases;
   for (const { id } of gone) await forgetAsked(ctx.db, id);
   const left = leases.filter((lease) => !gone.includes(lease));

@@ -133,7 +133,7 @@ describe("a request to stop", () => {
     const world = await newWorld();
     const id = await world.enqueue();
     const { token, sessionKey, name } = world.worker("a");
-    const request = { token, sessionKey, n: 1, name, queues: [world.queue], max: 1 };
+    const request = { token, sessionKey, callSeq: 1, name, queues: [world.queue], max: 1 };
     await world.t.run(async (ctx) => {
       await ctx.runMutation(api.lib.claim, request);
       await ctx.runMutation(api.operate.cancelJob, { id });

@@ -282,7 +282,7 @@ async function take(worker: Worker, id: string, labels: string[] = []): Promise<
   const { world, token, sessionKey, name } = worker;
   worker.n += 1;
   const { jobs } = await world.t.mutation(api.lib.claim, {
-    ...{ token, sessionKey, name, n: worker.n },
+    ...{ token, sessionKey, name, callSeq: worker.n },
     ...{ queues: [world.queue], max: 1, named: [id], labels },
   });
   expect(jobs).toMatchObject([{ id }]);

@@ -95,7 +95,7 @@ export async function insertSession(
     lastSeenAt: now,
     queues: caller.queues,
     leases: [],
-    n: 0,
+    callSeq: 0,
     acknowledged: true,
     reply: { answers: [] },
   });
@@ -118,7 +118,7 @@ export async function enterLane(
   const sessionKey = `lane:${queue}:${free}`;
   const session = await db.insert("sessions", {
     ...{ sessionKey, name: `${queue}#${free}`, state: "idle", expiresAt: now, lastSeenAt: now },
-    ...{ queues: [queue], leases: [], n: 0, acknowledged: true, reply: { answers: [] } },
+    ...{ queues: [queue], leases: [], callSeq: 0, acknowledged: true, reply: { answers: [] } },
   });
   const lane = await insert(session);
   await db.patch("sessions", session, { lane });
@@ -229,7 +229,7 @@ export async function closeCall(
   db: DatabaseWriter,
   session: Session,
   call: {
-    n: number;
+    callSeq: number;
     claimed: HeldLease[];
     /** A lane repeats no call: outcomes without an answer are sent again in the next call. */
     answers?: Answer[];
@@ -257,7 +257,7 @@ export async function closeCall(
     ...spoken(session, seen.state, call.about, now),
     ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
     ...(call.duty === undefined ? {} : dutyOf(call.duty, leases, now)),
-    n: call.n,
+    callSeq: call.callSeq,
     // A new call acknowledges the last one's answer; the session has yet to learn of this one's leases.
     acknowledged: call.claimed.length === 0 || session.lane !== undefined,
     reply: { answers: call.answers ?? [], ...keptOf(call.cursor, session) },
@@ -317,14 +317,14 @@ export async function renew(
   const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
     list.some((lease) => lease.id === id && lease.attempt === attempt);
   const leases = session.leases.map((lease) =>
-    isIn(asked, lease) && !isIn(named, lease) && lease.n < session.n
+    isIn(asked, lease) && !isIn(named, lease) && lease.callSeq < session.callSeq
       ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
       : lease,
   );
-  const heard = leases.filter((lease) => isIn(named, lease));
+  const known = leases.filter((lease) => isIn(named, lease));
   const seen = alive(leases, now);
   const changed = {
-    ...{ ...seen, acknowledged: acknowledges(session, heard) },
+    ...{ ...seen, acknowledged: acknowledges(session, known) },
     ...spoken(session, seen.state, about, now),
   };
   await db.patch("sessions", session._id, changed);
@@ -336,7 +336,7 @@ export async function renew(
  * not: it may have been sent before.
  */
 function acknowledges(session: Session, named: readonly HeldLease[]): boolean {
-  return session.acknowledged || named.some((lease) => lease.n === session.n);
+  return session.acknowledged || named.some((lease) => lease.callSeq === session.callSeq);
 }
 
 /** The session let its leases run out, and they have been ended. A later call of the session brings it back. */
@@ -348,16 +348,16 @@ export async function bury(db: DatabaseWriter, session: Session): Promise<void> 
   });
 }
 
-/** The session has said that it is over, with call `n`, and holds nothing. */
+/** The session has said that it is over, with call `callSeq`, and holds nothing. */
 export async function depart(
   db: DatabaseWriter,
   { _id }: Session,
-  n: number,
+  callSeq: number,
   now: number,
 ): Promise<void> {
   const seen = { expiresAt: now, lastSeenAt: now, since: now };
   await db.patch("sessions", _id, {
-    ...{ state: "gone", ...seen, n, acknowledged: true, reply: { answers: [] } },
+    ...{ state: "gone", ...seen, callSeq, acknowledged: true, reply: { answers: [] } },
     ...dutyOf({}, [], now),
   });
 }

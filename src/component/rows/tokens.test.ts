@@ -15,8 +15,8 @@ function calls(world: World, token: string): (() => Promise<unknown>)[] {
   const job = { id: "x", attempt: 1 };
   return [
     () => t.query(api.lib.hasWork, { token, queues: [queue.name] }),
-    () => t.mutation(api.lib.claim, { ...call, n: 1, name: "a", queues: [queue], max: 1 }),
-    () => t.mutation(api.lib.complete, { ...call, n: 1, finished: [succeeded(job)] }),
+    () => t.mutation(api.lib.claim, { ...call, callSeq: 1, name: "a", queues: [queue], max: 1 }),
+    () => t.mutation(api.lib.complete, { ...call, callSeq: 1, finished: [succeeded(job)] }),
     () => t.mutation(api.lib.heartbeat, { ...call, leases: [] }),
     () => t.mutation(api.lib.report, { ...call, updates: [{ ...job, value: 1 }] }),
     () => t.query(api.lib.peek, { token, queues: [queue.name] }),

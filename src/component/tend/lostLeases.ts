@@ -254,7 +254,7 @@ function timesLost(resets: number): string {
 
 /** The reply that carried this lease may never have arrived, so the job has most likely not been started. */
 function isUnacknowledged(session: Session, held: HeldLease): boolean {
-  return !session.acknowledged && held.n === session.n;
+  return !session.acknowledged && held.callSeq === session.callSeq;
 }
 
 /** For people: the worker, its silence, and the ends of its jobs. */

@@ -26,11 +26,11 @@ async function plant(world: World, sessions: readonly Planted[]): Promise<Id<"se
   return await world.t.run(async ({ db }) => {
     const ids: Id<"sessions">[] = [];
     for (const { leases = 0, ...session } of sessions) {
-      const lease = { id: job, queue: "tiles", attempt: 1, n: 1, leaseMs: 10_000 };
+      const lease = { id: job, queue: "tiles", attempt: 1, callSeq: 1, leaseMs: 10_000 };
       ids.push(
         await db.insert("sessions", {
           ...{ sessionKey: `s${ids.length}`, name: "a", state: "active", queues: ["tiles"] },
-          ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
+          ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, callSeq: 1, acknowledged: true },
           ...{ reply: { answers: [] }, leases: Array(leases).fill(lease), ...session },
         }),
       );

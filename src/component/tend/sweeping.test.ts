@@ -22,7 +22,7 @@ async function claimFrom(world: World, names: readonly string[]) {
     await world.t.mutation(api.lib.enqueue, { queue, jobs: [{ payload: {} }] });
   }
   await world.t.mutation(api.lib.claim, {
-    ...{ token: world.token, sessionKey: "s", n: 1, name: "a", queues, max: 1 },
+    ...{ token: world.token, sessionKey: "s", callSeq: 1, name: "a", queues, max: 1 },
   });
 }
 
@@ -64,7 +64,7 @@ describe("sessions", () => {
     const { token } = world;
     const lease = { id: "x".repeat(65), attempt: 1 };
     const finished = [{ ...lease, outcome: { kind: "released" as const } }];
-    const call = { token, sessionKey: "s", n: 1, finished };
+    const call = { token, sessionKey: "s", callSeq: 1, finished };
     expect((await refusal(world.t.mutation(api.lib.complete, call))).code).toBe("invalidArgument");
     const beat = world.t.mutation(api.lib.heartbeat, { token, sessionKey: "s", leases: [lease] });
     expect((await refusal(beat)).message).toContain("65");
@@ -86,7 +86,7 @@ describe("sessions", () => {
             state: "idle",
             expiresAt: long,
           },
-          ...{ lastSeenAt: long, queues: ["tiles"], leases: [], n: 1, acknowledged: true },
+          ...{ lastSeenAt: long, queues: ["tiles"], leases: [], callSeq: 1, acknowledged: true },
           reply: { answers: [] },
         });
       }
@@ -115,7 +115,7 @@ async function abandon(world: World, each: number): Promise<(Id<"tokens"> | null
             queues: ["tiles"],
             leases: [],
           },
-          ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, n: 1, acknowledged: true },
+          ...{ expiresAt: Date.now() - 1_000, lastSeenAt: 0, callSeq: 1, acknowledged: true },
           ...{ reply: { answers: [] }, ...(token === undefined ? {} : { token }) },
         });
   });

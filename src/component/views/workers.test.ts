@@ -24,7 +24,7 @@ function saying(world: World, { token, sessionKey, name }: Worker) {
   return {
     claim: async (n: number, about: WorkerFacts, max = 1) =>
       await world.t.mutation(api.lib.claim, {
-        ...{ ...caller, n, name, max, queues: [world.queue], about },
+        ...{ ...caller, callSeq: n, name, max, queues: [world.queue], about },
       }),
     beat: async (about: WorkerFacts, leases: { id: string; attempt: number }[] = []) =>
       await world.t.mutation(api.lib.heartbeat, { ...caller, leases, about }),

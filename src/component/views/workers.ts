@@ -92,11 +92,11 @@ async function saidBy(db: DatabaseReader, session: Session) {
 }
 
 /** A worker that has only beaten has been answered no claim. A lane is at work while it is awake. */
-function stateOf({ state, mode, n, lane }: Session): WorkerState {
+function stateOf({ state, mode, callSeq, lane }: Session): WorkerState {
   if (state === "gone") return "stopped";
   if (mode === "draining") return "draining";
   if (state === "active") return "working";
-  return n === 0 && lane === undefined && mode === undefined ? "starting" : "waiting";
+  return callSeq === 0 && lane === undefined && mode === undefined ? "starting" : "waiting";
 }
 
 function aboutJob(job: Doc<"jobs"> | null | undefined): { name?: string; startedAt?: number } {

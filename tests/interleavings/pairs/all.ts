@@ -16,6 +16,7 @@ import { OPERATED } from "./operated.js";
 import { PLACES } from "./places.js";
 import { PROCESSES } from "./processes.js";
 import { REPORTS } from "./reports.js";
+import { ROW_LOOPS } from "./rowLoops.js";
 import { ROWS } from "./rows.js";
 import { SCHEDULES } from "./schedules.js";
 import { UPKEEP } from "./upkeep.js";
@@ -41,6 +42,7 @@ export const PAIRS: readonly Pair[] = [
   ...PROCESSES,
   ...PLACES,
   ...ROWS,
+  ...ROW_LOOPS,
   ...DUTIES,
 ];
 

@@ -119,9 +119,9 @@ const oldGeneration: Pair = {
     await line.do(steps(line, lane));
     await line.enqueue(2);
     const { args } = late;
-    const n = 10;
+    const callSeq = 10;
     return {
-      calls: { late: { ...late, args: { ...args, n } } },
+      calls: { late: { ...late, args: { ...args, callSeq } } },
       check(answers, after) {
         must(answers.of<LaneReply>("late").isOver, "a lane that is gone goes on");
         const [only] = lanesOf(after);

@@ -2,17 +2,7 @@
 import { must } from "../../races/world.js";
 import type { Line } from "../line.js";
 import { UNVALIDATED, type Meeting, type Mutant, type Pair } from "../pair.js";
-import {
-  inserted,
-  isAnnounced,
-  jobsOf,
-  lines,
-  notes,
-  restOfLoop,
-  restOfRows,
-  rowOf,
-  RowWorker,
-} from "../rows.js";
+import { inserted, isAnnounced, jobsOf, notes, restOfRows, rowOf, RowWorker } from "../rows.js";
 import type { BeatReply, ClaimReply, CompleteReply } from "../worker.js";
 
 const NO_REAL_END: Mutant = {
@@ -47,7 +37,6 @@ async function running(line: Line): Promise<{
 const rowsOf = (reply: ClaimReply) =>
   reply.jobs.map(({ payload }) => (payload as { _id: string })._id);
 
-// Shows SG-22.
 const insertAndClaim: Pair = {
   of: "an insert of a row with its announcement, and a claim that finds no more rows",
   orders: 12,
@@ -105,7 +94,6 @@ const firstAnnouncements: Pair = {
   mutants: [UNVALIDATED],
 };
 
-// Shows C30.
 const claimAndClaim: Pair = {
   of: "two claims of the same row of the app's",
   orders: 24,
@@ -124,7 +112,6 @@ const claimAndClaim: Pair = {
   mutants: [UNVALIDATED],
 };
 
-// Shows C30.
 const claimAndDelete: Pair = {
   of: "a claim of a row, and its deletion",
   orders: 12,
@@ -293,7 +280,6 @@ const deleteAndComplete: Pair = {
   mutants: [UNVALIDATED],
 };
 
-// Shows SG-26.
 const changeAndComplete: Pair = {
   of: "the app's own change of a running row's state, and the completion of its job",
   orders: 6,
@@ -319,7 +305,6 @@ const changeAndComplete: Pair = {
   ],
 };
 
-// Shows C30, SG-26.
 const completeAndSweep: Pair = {
   of: "a completion of a row's job, and the sweep that ends its lease",
   orders: 12,
@@ -361,34 +346,6 @@ const completeAndSweep: Pair = {
   ],
 };
 
-// Shows WP-40.
-const insertAndLastBatch: Pair = {
-  of: "an insert of a row with its announcement, and a loop's last batch",
-  orders: 28,
-  async setUp(line) {
-    const rows = [await line.do<string>(lines("insert"))];
-    const [wake] = line.transactions.due(line.point);
-    await line.do(wake!);
-    return {
-      calls: { insert: lines("insert") },
-      check(answers) {
-        rows[1] = answers.of<string>("insert");
-      },
-      rest: (line) => restOfLoop(line),
-    };
-  },
-  mutants: [UNVALIDATED],
-};
-
-const twoPings: Pair = {
-  of: "two announcements, where no loop is under way",
-  orders: 2_340,
-  setUp() {
-    return Promise.resolve({ calls: { a: lines("insert"), b: lines("insert") }, rest: restOfLoop });
-  },
-  mutants: [UNVALIDATED],
-};
-
 export const ROWS: readonly Pair[] = [
   insertAndClaim,
   pingAndClaim,
@@ -403,6 +360,4 @@ export const ROWS: readonly Pair[] = [
   deleteAndComplete,
   changeAndComplete,
   completeAndSweep,
-  insertAndLastBatch,
-  twoPings,
 ];

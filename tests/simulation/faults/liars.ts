@@ -22,7 +22,7 @@ interface Answered {
 
 class Liar {
   client: ConvexHttpClient | null = null;
-  n = 0;
+  callSeq = 0;
   /** Leases that it was given and has not mentioned since: it may have lost them. */
   held: Lease[] = [];
   /** One call at a time; one that is never answered is waited for no longer than this. */
@@ -82,7 +82,7 @@ export const liars: Part = {
         return;
       }
       const finished = liar.held.splice(0).map((one) => ({ ...one, outcome }));
-      const args = { n: ++liar.n, finished };
+      const args = { callSeq: ++liar.callSeq, finished };
       call<Answered>(simulation, "complete", args, ({ answers }) => {
         if (answers.length !== finished.length) simulation.broken("an outcome was not answered");
         simulation.happened("gives back its leases");
@@ -91,12 +91,15 @@ export const liars: Part = {
     /** The last claim or completion again, or one before it. */
     repeat(simulation, { back }) {
       const liar = liarOf(simulation);
-      if (liar.last === null || liar.n - back < 1 || isBusy(simulation)) return;
-      const args = { ...liar.last, n: liar.n - back } as { n: number; finished?: unknown };
+      if (liar.last === null || liar.callSeq - back < 1 || isBusy(simulation)) return;
+      const args = { ...liar.last, callSeq: liar.callSeq - back } as {
+        callSeq: number;
+        finished?: unknown;
+      };
       const what = args.finished === undefined ? "claim" : "complete";
       // A claim in vain leaves no trace: the one before it may still be repeated.
       const session = rowOf(simulation);
-      const isLate = session !== undefined && args.n < session["n"];
+      const isLate = session !== undefined && args.callSeq < session["callSeq"];
       call(simulation, what, args, () => {
         if (isLate) simulation.broken("a call that comes too late is answered");
         simulation.happened("repeats its last call");
@@ -108,7 +111,7 @@ export const liars: Part = {
       const liar = liarOf(simulation);
       if (isBusy(simulation)) return;
       const [queue] = served(simulation.plan);
-      const base = { n: liar.n + 1, name: "liar", queues: [queue], max: 1 };
+      const base = { callSeq: liar.callSeq + 1, name: "liar", queues: [queue], max: 1 };
       const args = {
         max: { ...base, max: 10_000 },
         cursor: { ...base, cursor: "no cursor at all" },
@@ -172,7 +175,7 @@ function claim(simulation: Simulation, { queues, max, cursor, which }: any): voi
   if (isBusy(simulation)) return;
   const liar = liarOf(simulation);
   const args = { name: "liar", queues, max, ...(from !== undefined && { cursor: from }) };
-  call<{ jobs: Lease[] }>(simulation, "claim", { n: ++liar.n, ...args }, ({ jobs }) => {
+  call<{ jobs: Lease[] }>(simulation, "claim", { callSeq: ++liar.callSeq, ...args }, ({ jobs }) => {
     liar.held.push(...jobs.map(({ id, attempt }) => ({ id, attempt })));
     if (jobs.length > 0) simulation.happened("takes jobs and does nothing");
   });
@@ -190,7 +193,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   const result = { n: 0, attempt: 0 };
   const finished = { ...lease, outcome: { kind: "succeeded", result } };
   const calls: Record<string, [object, boolean]> = {
-    complete: [{ n: liar.n + 1, finished: [finished] }, true],
+    complete: [{ callSeq: liar.callSeq + 1, finished: [finished] }, true],
     later: [{ finished: [finished], later: true }, false],
     heartbeat: [{ leases: [lease] }, false],
     report: [
@@ -210,7 +213,7 @@ function lie(simulation: Simulation, how: string, lease: Lease): void {
   const attempts = (simulation.tables.get("jobs", lease.id)?.["attempt"] ?? 0) as number;
   const isToCome = how === "later" && lease.attempt > attempts;
   if (isOwn || isToCome || isBusy(simulation)) return;
-  if (isCounted) liar.n += 1;
+  if (isCounted) liar.callSeq += 1;
   const name = how === "later" ? "complete" : how;
   call<Answered | null>(simulation, name, args, (reply) => {
     simulation.happened("lies about a lease");
@@ -237,7 +240,7 @@ function call<Reply>(
   const liar = liarOf(simulation);
   liar.client ??= simulation.world.httpClient("liar");
   liar.busyUntil = simulation.now() + PATIENCE_MS;
-  if ("n" in args) liar.last = args;
+  if ("callSeq" in args) liar.last = args;
   const said = { token: simulation.token, sessionKey: SESSION, ...args };
   const mutation = makeFunctionReference<"mutation">(`work:${what}`);
   liar.client

@@ -57,7 +57,7 @@ export const secondMount: Part = {
         token,
         sessionKey: "stranger",
         name: "stranger",
-        n: 1,
+        callSeq: 1,
         queues: ["acted"],
         max: 1,
       };

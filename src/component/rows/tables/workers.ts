@@ -100,7 +100,7 @@ export const workerTables = {
         queue: v.optional(v.string()),
         attempt: v.number(),
         /** The call that claimed it: a repeat of that call is given it again. */
-        n: v.number(),
+        callSeq: v.number(),
         /** Absent: of a lane, which is watched (`LANE_WATCH_MS`). */
         leaseMs: v.optional(v.number()),
         /** How much longer than `leaseMs` its session may be silent. Absent is 0. */
@@ -112,10 +112,10 @@ export const workerTables = {
       }),
     ),
     /** The last call of `claim` or `complete`. */
-    n: v.number(),
-    /** Whether the session is known to have learnt of the leases of call `n`. */
+    callSeq: v.number(),
+    /** Whether the session is known to have learnt of the leases of call `callSeq`. */
     acknowledged: v.boolean(),
-    /** The answer to call `n`, for its repeat. Its jobs are read again. */
+    /** The answer to call `callSeq`, for its repeat. Its jobs are read again. */
     reply: v.object({ answers: v.array(vAnswer), cursor: v.optional(v.string()) }),
   })
     .index("sessionKey", ["sessionKey"])

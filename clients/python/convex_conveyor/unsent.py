@@ -14,7 +14,7 @@ from .values import size_of, split
 
 
 @dataclass
-class Said:
+class ReportBatch:
     """Part of one call of `report`."""
 
     updates: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Budget:
         return True
 
 
-class Sayings:
+class UnsentReports:
     def __init__(self, lease: dict[str, Any]) -> None:
         self._lease = lease
         self._progress: Optional[dict[str, Any]] = None
@@ -49,7 +49,7 @@ class Sayings:
         self._entries = 0
         self._parts: list[dict[str, Any]] = []
         self._next_index = 0
-        #: Said, and in no part yet.
+        #: ReportBatch, and in no part yet.
         self.text = ""
         #: The deployment takes no more output of this job.
         self.is_full = False
@@ -82,15 +82,15 @@ class Sayings:
     def write(self, text: str) -> None:
         self.text += text
 
-    def take(self, room: Budget) -> Said:
+    def take(self, room: Budget) -> ReportBatch:
         """The contents of the next call, as far as there is room, in the order of the reports."""
-        said = Said()
+        reported = ReportBatch()
         if self._progress is not None and room.take(0):
-            said.updates.append({**self._lease, **self._progress})
+            reported.updates.append({**self._lease, **self._progress})
         for entry in self._logs:
             if not room.take(size_of(entry["message"]) + size_of(entry.get("data"))):
                 break
-            said.logs.append({**self._lease, **entry})
+            reported.logs.append({**self._lease, **entry})
         for text in split(self.text, OUTPUT_PART_MAX_BYTES):
             self._parts.append({"index": self._next_index, "text": text})
             self._next_index += 1
@@ -98,22 +98,22 @@ class Sayings:
         for part in self._parts:
             if not room.take(size_of(part["text"])):
                 break
-            said.output.append({**self._lease, **part})
-        return said
+            reported.output.append({**self._lease, **part})
+        return reported
 
-    def confirm(self, said: Said, answer: dict[str, Any]) -> tuple[int, int]:
+    def confirm(self, reported: ReportBatch, answer: dict[str, Any]) -> tuple[int, int]:
         """The deployment has answered. Returns how many log entries and characters it did not take."""
-        if self._progress is not None and any(one["revision"] == self._progress["revision"] for one in said.updates):
+        if self._progress is not None and any(one["revision"] == self._progress["revision"] for one in reported.updates):
             self._progress = None
-        sent = {one["entry"] for one in said.logs}
+        sent = {one["entry"] for one in reported.logs}
         self._logs = [one for one in self._logs if one["entry"] not in sent]
         dropped = answer.get("logsDropped", 0)
-        if not said.output:
+        if not reported.output:
             return dropped, 0
         wanted = answer.get("nextIndex", 0)
         self._parts = [one for one in self._parts if one["index"] >= wanted]
         # Parts that were sent and not taken: there is no room, or the parts before them have been deleted.
-        if not answer.get("outputFull") and wanted > said.output[-1]["index"]:
+        if not answer.get("outputFull") and wanted > reported.output[-1]["index"]:
             return dropped, 0
         return dropped, self._refuse_output()
 

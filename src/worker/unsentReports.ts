@@ -21,7 +21,7 @@ import {
 } from "../shared/index.js";
 
 /** Part of one call of `report`. */
-export interface Said {
+export interface ReportBatch {
   updates: ProgressUpdate[];
   logs: LogUpdate[];
   output: OutputUpdate[];
@@ -46,7 +46,7 @@ export interface LogContent {
   data: Value | undefined;
 }
 
-export class Sayings {
+export class UnsentReports {
   private progress: { value: Value; revision: number } | undefined;
   private revisions = 0;
   /** New or changed entries, by their numbers. New ones stand in order. */
@@ -121,41 +121,44 @@ export class Sayings {
   }
 
   /** The contents of the next call, as far as there is room, in the order of the reports. */
-  take(room: Budget, isLast: boolean): Said {
+  take(room: Budget, isLast: boolean): ReportBatch {
     const { lease } = this;
-    const said: Said = { updates: [], logs: [], output: [] };
+    const reported: ReportBatch = { updates: [], logs: [], output: [] };
     if (this.progress !== undefined && room.items > 0) {
-      said.updates.push({ ...lease, ...this.progress });
+      reported.updates.push({ ...lease, ...this.progress });
       room.items -= 1;
     }
     for (const [entry, { data, bytes, ...log }] of this.logs) {
       if (room.items <= 0 || room.bytes < bytes) break;
-      said.logs.push({ ...lease, entry, ...log, ...(data === undefined ? {} : { data }) });
+      reported.logs.push({ ...lease, entry, ...log, ...(data === undefined ? {} : { data }) });
       room.items -= 1;
       room.bytes -= bytes;
     }
     this.cut(isLast);
     for (const { index, text, bytes } of this.parts) {
       if (room.items <= 0 || room.bytes < bytes) break;
-      said.output.push({ ...lease, index, text });
+      reported.output.push({ ...lease, index, text });
       room.items -= 1;
       room.bytes -= bytes;
     }
-    return said;
+    return reported;
   }
 
   /** The deployment has answered for the taken reports. Returns the part that it did not take, if anything. */
-  confirm(said: Said, { nextIndex, outputFull, logsDropped = 0 }: ReportAnswer): Refused {
-    if (said.updates.some(({ revision }) => revision === this.progress?.revision)) {
+  confirm(
+    reported: ReportBatch,
+    { nextIndex, outputFull, logsDropped = 0 }: ReportAnswer,
+  ): Refused {
+    if (reported.updates.some(({ revision }) => revision === this.progress?.revision)) {
       this.progress = undefined;
     }
-    for (const { entry, revision } of said.logs) {
+    for (const { entry, revision } of reported.logs) {
       if (this.logs.get(entry)?.revision === revision) this.logs.delete(entry);
     }
     const refused = { logs: logsDropped, output: 0 };
-    if (said.output.length === 0) return refused;
+    if (reported.output.length === 0) return refused;
     const wanted = nextIndex ?? 0;
-    const lastSent = said.output.at(-1)!.index;
+    const lastSent = reported.output.at(-1)!.index;
     this.parts = this.parts.filter(({ index }) => index >= wanted);
     // Parts that were sent and not taken: there is no room, or the parts before them have been deleted.
     if (outputFull !== true && wanted > lastSent) return refused;
