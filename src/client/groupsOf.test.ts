@@ -103,7 +103,15 @@ class Machine {
   async claim(more: object = {}): Promise<any[]> {
     this.n += 1;
     const { token, n } = this;
-    const args = { token, sessionKey: "s", name: "w", callSeq: n, queues: ["renders"], max: 9, ...more };
+    const args = {
+      token,
+      sessionKey: "s",
+      name: "w",
+      callSeq: n,
+      queues: ["renders"],
+      max: 9,
+      ...more,
+    };
     return (await this.t.mutation(this.call("claim"), args)).jobs;
   }
   async complete(finished: object[], more: object = {}): Promise<any> {

@@ -2,15 +2,7 @@
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { pass, work } from "../test.js";
 import type { Handlers, QueuesOf } from "../worker/types.js";
-import {
-  api,
-  documents,
-  done,
-  failed,
-  seen,
-  setup,
-  TIME,
-} from "./documents.test.js";
+import { api, documents, done, failed, seen, setup, TIME } from "./documents.test.js";
 
 afterEach(() => void vi.useRealTimers());
 

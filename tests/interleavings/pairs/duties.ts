@@ -22,7 +22,7 @@ class Members {
     this.n.set(name, n);
     const named = job === undefined ? {} : { named: [job], lookIn: [] };
     return mutation("lib:claim", {
-      ...{ ...this.caller(name), n, name, queues: [this.line.queue], max: 1, ...named },
+      ...{ ...this.caller(name), callSeq: n, name, queues: [this.line.queue], max: 1, ...named },
       onCall: { peers: onCall.peers },
     });
   }
@@ -33,7 +33,7 @@ class Members {
     const outcome = { kind: "succeeded", result: 1 };
     return mutation("lib:complete", {
       ...this.caller(name),
-      n,
+      callSeq: n,
       finished: [{ id, attempt: 1, outcome }],
     });
   }
