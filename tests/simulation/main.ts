@@ -23,8 +23,8 @@ async function main(): Promise<number> {
   if (options.verify) return await verifySlices(options.seconds);
   const players = new Players(plantedIn(options));
   try {
-    const { record, from } = options;
-    if (record !== null) return await recordSeeds(players, record, from ?? 1);
+    const { record, from, seeds } = options;
+    if (record !== null) return await recordSeeds(players, record, from ?? 1, seeds);
     if (options.seed !== null) return await replay(players, options.seed, options);
     return await simulate(players, options);
   } finally {

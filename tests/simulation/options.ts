@@ -44,7 +44,8 @@ export const USAGE = `npm run simulate -- [options]
   --mutant="…"         plants this one
   --coverage           the whole table of what has happened, not only what has not
   --verify             plays slices of the seeds in tests/simulation/verified.json again
-  --record=N           plays seeds 1 to N, from --from on first, and writes that file; goes on where it was stopped
+  --record=N           plays seeds 1 to N, from --from on first, and writes that file; goes on where it was stopped;
+                       with --seeds=S only so many from there on
 `;
 
 export function readOptions(args: readonly string[]): Options {

@@ -20,15 +20,22 @@ const DEFAULT_SECONDS = 40;
 
 /**
  * Seeds 1 to `count`, a slice at a time, slices before `first` last: a stopped run goes on where it was. A slice in which a seed
- * fails is not kept; the rest is played all the same, so that all failures are known.
+ * fails is not kept; the rest is played all the same, so that all failures are known. Of these slices as many are played as
+ * have `seeds` seeds.
  */
-export async function recordSeeds(players: Players, count: number, first: number): Promise<number> {
+export async function recordSeeds(
+  players: Players,
+  count: number,
+  first: number,
+  seeds = Infinity,
+): Promise<number> {
   const verified = await beginVerified();
   let failed = 0;
   const coverage = new Coverage(verified.happened);
   const starts = Array.from({ length: Math.ceil(count / SLICE) }, (_, n) => 1 + n * SLICE);
   const late = starts.filter((from) => from + SLICE <= first);
-  for (const from of [...starts.slice(late.length), ...late]) {
+  const inOrder = [...starts.slice(late.length), ...late].slice(0, Math.ceil(seeds / SLICE));
+  for (const from of inOrder) {
     if (verified.slices.some((slice) => slice.from === from)) continue;
     const reports = await playSlice(players, from);
     if (reports === null) {
