@@ -341,7 +341,7 @@ export type Answer = Infer<typeof vAnswer>;
 
 /** A worker of a large fleet asks for its duty. */
 export const vOnCallRequest = v.object({
-  /** The same for all workers of the token with the same queues, labels, groups and budget, and for no others. */
+  /** The same for all workers of the token with the same queues, labels and groups, and for no others. One with a budget has none. */
   peers: v.string(),
   /** Waiting jobs that its subscriptions name besides the ones that it claims; of a beat, that it has seen none take. */
   more: v.optional(v.number()),

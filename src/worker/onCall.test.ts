@@ -155,14 +155,23 @@ describe("on call", () => {
   });
 });
 
-test("workers are alike whose queues, labels and groups are the same in any order, and whose budgets are", () => {
-  const one = peersKey({ queues: ["a", "b"], labels: ["x", "y"], maxCost: 2 });
-  expect(peersKey({ queues: ["b", "a"], labels: ["y", "x", "y"], maxCost: 2 })).toBe(one);
+test("workers are alike whose queues, labels and groups are the same in any order", () => {
+  const one = peersKey({ queues: ["a", "b"], labels: ["x", "y"] });
+  expect(peersKey({ queues: ["b", "a"], labels: ["y", "x", "y"] })).toBe(one);
   const others = [
-    { queues: ["a"], labels: ["x", "y"], maxCost: 2 },
-    { queues: ["a", "b"], labels: ["x"], maxCost: 2 },
-    { queues: ["a", "b"], labels: ["x", "y"], groups: ["x"], maxCost: 2 },
-    { queues: ["a", "b"], labels: ["x", "y"] },
+    { queues: ["a"], labels: ["x", "y"] },
+    { queues: ["a", "b"], labels: ["x"] },
+    { queues: ["a", "b"], labels: ["x", "y"], groups: ["x"] },
   ].map(peersKey);
-  expect(new Set([one, ...others]).size).toBe(5);
+  expect(new Set([one, ...others]).size).toBe(4);
+});
+
+test.each([
+  { maxCost: 10 },
+  { beforeClaim: () => ({}) },
+  { backPressure: {} },
+  { poll: {} },
+  { whenIdle: ["b"] },
+])("a worker that may leave a job though it has room has no peers: %o", (choosy) => {
+  expect(peersKey({ queues: ["a", "b"], ...choosy })).toBeUndefined();
 });

@@ -28,12 +28,30 @@ export interface Alike {
   queues: readonly string[];
   labels?: readonly string[] | undefined;
   groups?: readonly string[] | undefined;
-  maxCost?: number | undefined;
 }
 
-export function peersKey({ queues, labels = [], groups = [], maxCost = 0 }: Alike): string {
+/** What leaves a worker with jobs that it would not take, though it has room: its peers cannot know of these. */
+export interface Choosy {
+  beforeClaim?: unknown;
+  backPressure?: unknown;
+  poll?: unknown;
+  maxCost?: number | undefined;
+  whenIdle?: readonly string[];
+}
+
+/** Absent of a worker that has no peers. */
+export function peersKey({
+  queues,
+  labels = [],
+  groups = [],
+  whenIdle = [],
+  ...own
+}: Alike & Choosy): string | undefined {
+  const { beforeClaim, backPressure, poll, maxCost } = own;
+  const isChoosy = [beforeClaim, backPressure, poll, maxCost].some((one) => one !== undefined);
+  if (isChoosy || whenIdle.length > 0) return undefined;
   const parts = [queues, labels, groups].map((list) => [...new Set(list)].sort());
-  const text = JSON.stringify([...parts, maxCost]);
+  const text = JSON.stringify(parts);
   return [text, `:${text}`].map((part) => stableHash(part).toString(36)).join("-");
 }
 

@@ -290,15 +290,12 @@ export class Worker<Api extends WorkerApi> {
     };
   }
 
-  /**
-   * Where others are alike, it may stand by. Not one that asks before each claim, or serves some queues only when others are
-   * empty: its peers cannot know what it would take.
-   */
+  /** Where others are alike, it may stand by. */
   private standing(): { peers?: string; standbyMs?: number } {
-    const { beforeClaim, backPressure, poll, presenceMs, labels, groups, maxCost } = this.options;
-    const isOwn = beforeClaim !== undefined || backPressure !== undefined || poll !== undefined;
-    if (isOwn || this.whenIdle.length > 0 || presenceMs === 0) return {};
-    const peers = peersKey({ queues: this.queues, labels, groups, maxCost });
+    const { options, queues, whenIdle } = this;
+    const { presenceMs } = options;
+    const peers = peersKey({ ...options, queues, whenIdle });
+    if (peers === undefined || presenceMs === 0) return {};
     return { peers, ...(presenceMs === undefined ? {} : { standbyMs: presenceMs }) };
   }
 
