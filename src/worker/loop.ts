@@ -93,7 +93,8 @@ export class Loop {
     this.options.emit({ kind: "stopping", graceMs });
     this.parts.stopping.begin(graceMs);
     this.parts.gathering.giveBack();
-    this.parts.onCall.hasClosed();
+    // Else its last word ends the duty, and a beat beside that would conflict, and bring it back.
+    if (this.isBusy()) this.parts.onCall.hasClosed();
     this.refresh(true);
     this.parts.waker.wake();
   }
