@@ -84,7 +84,12 @@ export class Asking {
     this.idle.knows(true, true);
   }
 
-  /** It follows nothing, and waits to be called up, or follows anew. */
+  /** It follows its queues anew, and has heard of none. */
+  knowsNothing(): void {
+    for (const queue of this.queues) this.subscriptionFailed(queue);
+  }
+
+  /** It follows nothing, and waits to be called up. */
   rests(): void {
     for (const queue of this.queues) this.waiting.subscriptionAnswered(queue, false);
     this.ahead.clear();

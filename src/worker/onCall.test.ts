@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DUTY_BEAT_MS, STANDBY_MS, WATCH_MS, type Duty } from "../shared/index.js";
 import { manual, startLoop } from "./fakes.test.js";
-import { LOOK_AGAIN_MS, UNTAKEN_MS } from "./limits.js";
+import { EMPTY_WAIT_MAX_MS, LOOK_AGAIN_MS, UNTAKEN_MS } from "./limits.js";
 import { peersKey } from "./onCall.js";
 
 const STANDBY: Duty = { kind: "standby", since: 7, nextMs: STANDBY_MS };
@@ -152,6 +152,46 @@ describe("on call", () => {
     loop.setQuiet(true);
     await clock.advance(10);
     expect(callsOf("heartbeat")).toMatchObject([{ onCall: { room: 0 } }]);
+  });
+});
+
+describe("a worker whose subscriptions never speak, while its calls are answered,", () => {
+  test.each([
+    ["is put on call", ON_CALL],
+    ["is given no duty any more", undefined],
+  ])("polls when it %s", async (_what, duty) => {
+    const { clock, deployment, callsOf, begun, answer, standbys } = await withDuty(STANDBY);
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    deployment.watchHasWork = () => ({ goOn: () => {}, end: () => {} });
+    if (duty === undefined) deployment.claimAnswer = () => ({});
+    else answer.duty = duty;
+    const before = callsOf("claim").length;
+    standbys[0]!.call(true);
+    await clock.advance(100);
+    expect(callsOf("claim")).toHaveLength(before + 1);
+    deployment.enqueue();
+    await clock.advance(2 * EMPTY_WAIT_MAX_MS);
+    expect(begun).toHaveLength(1);
+  });
+});
+
+describe("on call, and told to stop,", () => {
+  test("an idle worker says only that it leaves", async () => {
+    const { callsOf, clock, loop } = await withDuty(ON_CALL);
+    loop.stop();
+    await clock.advance(100);
+    expect(callsOf("heartbeat")).toMatchObject([{ leaving: expect.any(Number) as number }]);
+  });
+
+  test("a busy one ends its duty at once", async () => {
+    const { callsOf, clock, deployment, begun, loop } = await withDuty(ON_CALL);
+    deployment.enqueue();
+    await clock.advance(1_000);
+    expect(begun).toHaveLength(1);
+    const before = callsOf("heartbeat").length;
+    loop.stop();
+    await clock.advance(10);
+    expect(callsOf("heartbeat").slice(before)).toMatchObject([{ onCall: { room: 0 } }]);
   });
 });
 

@@ -187,10 +187,7 @@ export class OnCall {
     if (kind === "watch") asking.looksIn(nextMs ?? 0);
     if (kind === "onCall") {
       this.endStandby();
-      if (following.isPaused) {
-        asking.rests();
-        following.start();
-      }
+      if (following.isPaused) this.startsToFollow();
       asking.isOneOf({ size, rank });
     }
     this.looksAgain();
@@ -201,9 +198,14 @@ export class OnCall {
   private followsAll(): void {
     this.duty = "all";
     this.nextMs = undefined;
-    this.deps.asking.rests();
-    this.deps.following.start();
+    this.startsToFollow();
     this.deps.changed();
+  }
+
+  /** Until its subscriptions speak it polls: they may be out of reach where calls are not. */
+  private startsToFollow(): void {
+    this.deps.asking.knowsNothing();
+    this.deps.following.start();
   }
 
   private endStandby(): void {
