@@ -52,12 +52,16 @@ export const CALL_UP_MAX = 256;
 /** A call-up so soon after another calls twice as many; about so many of the workers that it called write the next one. */
 export const CALL_UP_AGAIN_MS = 1_000;
 export const CALL_UP_ASKS = 4;
+/** The same for jobs that none takes: a worker on call without room says so every five seconds at least. */
+export const UNTAKEN_AGAIN_MS = 12_000;
 /** How often a worker on call says so, while others stand by, and after how long a silence it is not on call. */
 export const DUTY_BEAT_MS = 20_000;
 export const DUTY_SILENT_MS = 30_000;
 /** How often the worker that watches claims: with the second for which it leaves a job, all waits end within 12 s. */
 export const WATCH_MS = 10_000;
-/** How often a worker that stands by says that it lives, and how seldom it may. */
+/** So many places of standby, the first ones, say so as often as the workers on call may be silent, and see when these are gone. */
+export const STANDBY_FIRST = 8;
+/** How often the other workers that stand by say that they live, and how seldom they may. */
 export const STANDBY_MS = 30 * 60_000;
 export const PRESENCE_MAX_MS = 24 * 60 * 60_000;
 /** The row of peers that were not called up for so long goes when another comes, of so many that are seen. */

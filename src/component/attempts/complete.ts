@@ -32,7 +32,7 @@ import { checkRequest, leasedBefore, namesOf, takeJobs, repliedWith } from "../c
 import type { Claimed, ClaimRequest } from "../claim/claimCall.js";
 import { askedDuty } from "../claim/onCall.js";
 import { answerBeat } from "./heartbeat.js";
-import { FULL } from "../rows/duties.js";
+import { dutyAgain } from "../rows/duties.js";
 import { closeCall, keepLeases, type Session } from "../rows/sessions.js";
 import { offerOf } from "../rows/conditions.js";
 import { recordAll } from "./recording.js";
@@ -92,9 +92,7 @@ export async function complete(
     request === undefined || claimed === undefined
       ? undefined
       : await askedDuty(ctx, current, request, claimed, now);
-  // A worker on call has room again.
-  const { peers, standbySince } = current;
-  const again = request === undefined && standbySince === FULL && peers ? { peers } : undefined;
+  const again = request === undefined ? dutyAgain(current) : undefined;
 
   const closed = await closeCall(
     ctx.db,

@@ -79,14 +79,18 @@ export async function findCallUp(
 }
 
 /** How many a call-up calls: twice as many as one a moment before, in a burst; else as many as are on call. */
-export function nextCount(last: Pick<Doc<"callUps">, "count" | "at"> | null, now: number): number {
-  if (last === null || last.at < now - CALL_UP_AGAIN_MS) return ON_CALL;
+export function nextCount(
+  last: Pick<Doc<"callUps">, "count" | "at"> | null,
+  now: number,
+  againMs = CALL_UP_AGAIN_MS,
+): number {
+  if (last === null || last.at < now - againMs) return ON_CALL;
   return Math.min(CALL_UP_MAX, 2 * last.count);
 }
 
 /**
  * Calls up the first workers that stand by: with `most` so many at most, and for certain; else as the claims of a burst
- * do, of which about four write the row, and none that sees that another has.
+ * do, of which about four write the row, and none that sees that another has. Returns whether any place was called.
  */
 export async function callUp(
   ctx: MutationCtx,
@@ -96,15 +100,21 @@ export async function callUp(
     now,
     watcher,
     most,
-  }: { now: number; watcher: { lastSeenAt: number } | undefined; most?: number },
-): Promise<void> {
+    againMs,
+  }: {
+    now: number;
+    watcher: { lastSeenAt: number } | undefined;
+    most?: number;
+    againMs?: number | undefined;
+  },
+): Promise<boolean> {
   const isCertain = most !== undefined;
   const before = seen.callUp?.count ?? 0;
   const isBurst = nextCount(seen.callUp, now) > ON_CALL;
-  if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return;
+  if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return false;
   const row = await findCallUp(ctx.db, peers);
-  if (!isCertain && row?.upTo !== seen.callUp?.upTo) return;
-  const count = Math.min(most ?? CALL_UP_MAX, nextCount(row, now));
+  if (!isCertain && row?.upTo !== seen.callUp?.upTo) return false;
+  const count = Math.min(most ?? CALL_UP_MAX, nextCount(row, now, againMs));
   const places = isCertain
     ? await readPlaces(ctx.db, peers, row, count, now)
     : seen.places.slice(0, count);
@@ -113,15 +123,22 @@ export async function callUp(
     places.length < count && watcher !== undefined
       ? Math.max(...places, watcher.lastSeenAt, last + 1)
       : Math.max(...places, last);
-  if (upTo === last) return;
-  if (row !== null) return await ctx.db.patch("callUps", row._id, { upTo, count, at: now });
+  if (upTo === last) return false;
+  const called = { upTo, count, at: now };
+  if (row !== null) {
+    await ctx.db.patch("callUps", row._id, called);
+    return true;
+  }
   await forgetCallUps(ctx, now);
-  await ctx.db.insert("callUps", { peers, upTo, count, at: now });
+  await ctx.db.insert("callUps", { peers, ...called });
+  return true;
 }
 
 /** Rows of peers that have not been called up for long: for each one that comes, two go. */
 async function forgetCallUps(ctx: MutationCtx, now: number): Promise<void> {
-  const rows = await ctx.db.query("callUps").take(CALL_UPS_FORGOTTEN);
-  for (const { _id, at } of rows)
-    if (at < now - CALL_UPS_KEPT_MS) await ctx.db.delete("callUps", _id);
+  const rows = await ctx.db
+    .query("callUps")
+    .withIndex("at", (q) => q.lt("at", now - CALL_UPS_KEPT_MS))
+    .take(CALL_UPS_FORGOTTEN);
+  for (const { _id } of rows) await ctx.db.delete("callUps", _id);
 }

@@ -278,9 +278,9 @@ export async function takeFrom(
   for (const [i, { id, seq }] of picks.entries()) await take(ctx, batch, id, seq, rows[i]);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
   const { rows: offered } = request;
-  const busyRows = offered === undefined ? undefined : await takeRows(ctx, batch, offered);
+  const taken = offered === undefined ? undefined : await takeRows(ctx, batch, offered);
   return {
-    ...(busyRows === undefined ? {} : { busyRows }),
+    ...(taken === undefined ? {} : { busyRows: taken.busyRows, hasLeftRows: taken.hasLeft }),
     leases: batch.leases,
     jobs: batch.jobs,
     ruled: batch.ruled,

@@ -115,6 +115,8 @@ export interface Claimed {
   busyRows?: string[];
   /** Of one that asks for its duty: whether the search found more than it may take. */
   hasLeft?: boolean;
+  /** More rows wait than it has taken or looked at. */
+  hasLeftRows?: boolean;
 }
 
 export interface ClaimReply extends Pick<Claimed, "fleet" | "places" | "isLate" | "busyRows"> {

@@ -2,14 +2,17 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   CALL_UP_AGAIN_MS,
+  CALL_UPS_KEPT_MS,
   DUTY_BEAT_MS,
   DUTY_SILENT_MS,
   IDLE_LIVE_MS,
   ON_CALL,
   RANKED_SESSIONS_MAX,
+  STANDBY_FIRST,
   STANDBY_MS,
   WATCH_MS,
   type Duty,
+  type OfferedRows,
   type OnCallRequest,
 } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
@@ -36,12 +39,17 @@ class Member {
     return { token: this.world.token, sessionKey: `session-${this.name}` };
   }
 
-  async claims(max = 1, onCall: Partial<OnCallRequest> = {}): Promise<Duty | undefined> {
+  async claims(
+    max = 1,
+    onCall: Partial<OnCallRequest> = {},
+    rows?: Omit<OfferedRows, "queue">,
+  ): Promise<Duty | undefined> {
     this.n += 1;
+    const offered = rows && { rows: [{ queue: this.world.queue.name, ...rows }] };
     const { jobs, duty } = await this.world.t.mutation(api.lib.claim, {
       ...{ ...this.caller, callSeq: this.n, name: this.name, queues: [this.world.queue], max },
       // Of any shard: the tests are not of shards.
-      ...{ woken: true, onCall: { peers: this.peers, ...onCall } },
+      ...{ woken: true, onCall: { peers: this.peers, ...onCall }, ...offered },
     });
     this.jobs.push(...jobs);
     return this.heard(duty);
@@ -108,6 +116,22 @@ async function newFleet(size = 12) {
   return { world, members, on, watcher: watcher!, standby };
 }
 
+/** All of it is older than its first beat: a worker on standby at its place says so from now on as seldom as it may. */
+async function grown({ on, watcher }: Awaited<ReturnType<typeof newFleet>>) {
+  for (let i = 0; i < 2; i += 1) {
+    vi.setSystemTime(Date.now() + DUTY_BEAT_MS);
+    for (const one of on) await one.beats();
+    await watcher.claims();
+  }
+}
+
+/** The first beats of standby, and the ones of its first places. */
+function expectSoon({ kind, nextMs }: Duty = { kind: "off" }) {
+  expect(kind).toBe("standby");
+  expect(nextMs).toBeGreaterThanOrEqual(DUTY_SILENT_MS);
+  expect(nextMs).toBeLessThanOrEqual(2 * DUTY_SILENT_MS);
+}
+
 describe("a small fleet", () => {
   test("is asked for no duty, and leaves no row", async () => {
     const world = await newWorld();
@@ -144,13 +168,52 @@ describe("a large fleet", () => {
   });
 
   test("hears of the rest every half hour, or as the app says, and of the one that watches every ten seconds", async () => {
-    const { world, standby, watcher } = await newFleet();
-    expect(await standby[0]!.beats()).toMatchObject({ kind: "standby", nextMs: STANDBY_MS });
-    expect(await standby[0]!.beats({ presenceMs: 5_000 })).toMatchObject({ nextMs: 5_000 });
-    expect(await watcher.claims()).toMatchObject({ kind: "watch", nextMs: WATCH_MS });
+    const fleet = await newFleet();
+    const { world, standby, watcher } = fleet;
+    await grown(fleet);
+    const last = standby.at(-1)!;
+    expect(await last.beats()).toMatchObject({ kind: "standby", nextMs: STANDBY_MS });
     const rows = await world.all("sessions");
-    const row = rows.find(({ name }) => name === standby[1]!.name)!;
+    const row = rows.find(({ name }) => name === last.name)!;
     expect(row.expiresAt).toBeGreaterThanOrEqual(row.lastSeenAt + STANDBY_MS);
+    expect(await last.beats({ presenceMs: 5_000 })).toMatchObject({ nextMs: 5_000 });
+    expect(await watcher.claims()).toMatchObject({ kind: "watch", nextMs: WATCH_MS });
+  });
+
+  test("that crashes and starts again is on call as soon as its dead workers have been silent for long", async () => {
+    const { world } = await newFleet();
+    const again = Array.from({ length: 12 }, (_, i) => new Member(world, `again-${i}`));
+    for (const member of again) expectSoon(await member.claims());
+    vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
+    for (const member of again) if ((await member.beats())?.kind === "off") await member.claims();
+    const kinds = again.map(({ kind }) => kind);
+    expect(kinds.slice(0, 3)).toEqual(["onCall", "onCall", "watch"]);
+    expect(new Set(kinds.slice(3))).toEqual(new Set(["standby"]));
+  });
+
+  test("sees within a minute that the host of the workers on call is gone: its first places beat as often", async () => {
+    const fleet = await newFleet(14);
+    const { standby } = fleet;
+    await grown(fleet);
+    for (const [i, one] of standby.entries())
+      if (i < STANDBY_FIRST) expectSoon(await one.beats());
+      else expect(await one.beats()).toMatchObject({ kind: "standby", nextMs: STANDBY_MS });
+    vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
+    expect(await standby[STANDBY_FIRST - 1]!.beats()).toMatchObject({ kind: "off" });
+    expect(await standby[STANDBY_FIRST - 1]!.claims()).toMatchObject({ kind: "onCall" });
+  });
+
+  test("hears as seldom as before of a worker that has ended a job on standby, and calls it up", async () => {
+    const fleet = await newFleet(14);
+    const { world, standby } = fleet;
+    await grown(fleet);
+    const last = standby.at(-1)!;
+    await world.enqueue(1);
+    expect(await last.claims(2)).toMatchObject({ kind: "standby", nextMs: STANDBY_MS });
+    expect(last.jobs).toHaveLength(1);
+    await last.completes();
+    const row = (await world.all("sessions")).find(({ name }) => name === last.name)!;
+    expect(row.expiresAt).toBeGreaterThanOrEqual(Date.now() + STANDBY_MS);
   });
 
   test("keeps the place of a worker that stands by from beat to beat", async () => {
@@ -246,6 +309,31 @@ describe("a claim", () => {
     expect(await called([on[0]!])).toEqual([]);
   });
 
+  test("of rows of the app's table calls up others, where more rows wait than it takes", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const { world, on, standby } = await newFleet(14);
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    expect(await reached(standby)).toBe(2);
+    await standby[0]!.claims(1, {}, { ids: ["a"], all: true });
+    expect(standby[0]!.jobs).toHaveLength(1);
+    expect(await reached(standby)).toBe(2);
+    await standby[1]!.claims(1, {}, { ids: ["b"], all: false });
+    expect(standby[1]!.jobs).toHaveLength(1);
+    expect(await reached(standby)).toBe(2 + 4);
+  });
+
+  test("of the one that watches calls up two for a job that none on call took, and stays on call until they come", async () => {
+    const { world, watcher, standby } = await newFleet();
+    await world.enqueue(1);
+    expect(await watcher.claims()).toMatchObject({ kind: "onCall" });
+    expect(watcher.jobs).toHaveLength(1);
+    expect(await called(standby)).toEqual([standby[0]!.name, standby[1]!.name]);
+    await watcher.beats({ room: 0, more: 1 });
+    expect(await reached(standby)).toBe(2 + 4);
+  });
+
   test("that repeats gets no duty: its worker asks again", async () => {
     const { on } = await newFleet();
     on[0]!.n -= 1;
@@ -259,6 +347,20 @@ describe("a claim", () => {
     await on[0]!.claims();
     await on[1]!.claims();
     expect(await watcher.isCalled()).toBe(true);
+  });
+
+  test("forgets the oldest call-ups of others, however long those of the first peers are in use", async () => {
+    const { world, on } = await newFleet();
+    const old = Date.now() - CALL_UPS_KEPT_MS - 10;
+    await world.t.run(async ({ db }) => {
+      for (const [i, at] of [Date.now(), Date.now(), old, old + 1].entries())
+        await db.insert("callUps", { peers: `others-${i}`, upTo: at, count: 2, at });
+    });
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    const kept = (await world.all("callUps")).map(({ peers }) => peers);
+    expect(kept).toEqual(["others-0", "others-1", expect.stringContaining(PEERS)]);
   });
 
   test("passes by workers that are gone", async () => {
@@ -283,6 +385,20 @@ describe("a beat", () => {
     await on[0]!.claims();
     await on[0]!.beats({ room: 0, more: 1 });
     expect(await called(standby)).toHaveLength(2);
+  });
+
+  test("of a worker on call that is full calls twice as many each time, past workers that are dead", async () => {
+    const { world, on, standby, watcher } = await newFleet(14);
+    await watcher.leaves();
+    await world.enqueue(1);
+    await on[0]!.claims();
+    for (const count of [2, 2 + 4, standby.length]) {
+      expect(await on[0]!.beats({ room: 0, more: 1 })).toMatchObject({ kind: "onCall" });
+      expect(await reached(standby)).toBe(count);
+      vi.setSystemTime(Date.now() + 5_000);
+    }
+    // There is none left to call.
+    expect(await on[0]!.beats({ room: 0, more: 1 })).toMatchObject({ kind: "off" });
   });
 
   test("calls up one for a worker on call that is gone, and forgets it in time", async () => {

@@ -35,7 +35,9 @@ import {
   ON_CALL,
   PRESENCE_MAX_MS,
   RANKED_SESSIONS_MAX,
+  STANDBY_FIRST,
   STANDBY_MS,
+  UNTAKEN_AGAIN_MS,
   WATCH_MS,
   type Duty,
   type OnCallRequest,
@@ -72,13 +74,14 @@ const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
 
 /** To be called with `useStaleSnapshot`. */
 export const seePeers = internalQuery({
-  args: { peers: v.string(), now: v.number(), isGrowing: v.boolean() },
+  args: { peers: v.string(), now: v.number(), isGrowing: v.boolean(), atLeast: v.number() },
   returns: vSeen,
-  handler: async ({ db }, { peers, now, isGrowing }): Promise<Seen> => {
+  handler: async ({ db }, { peers, now, isGrowing, atLeast }): Promise<Seen> => {
     const [listeners, row] = await Promise.all([readListeners(db, peers), findCallUp(db, peers)]);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
     const count = isGrowing ? nextCount(callUp, now) : 1;
-    return { listeners, callUp, places: await readPlaces(db, peers, callUp, count, now) };
+    const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);
+    return { listeners, callUp, places };
   },
 });
 
@@ -87,8 +90,9 @@ async function see(
   peers: string,
   now: number,
   isGrowing: boolean,
+  atLeast = 1,
 ): Promise<Seen> {
-  const args = { peers, now, isGrowing };
+  const args = { peers, now, isGrowing, atLeast };
   return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
 }
 
@@ -139,6 +143,11 @@ function isOnCall({ peers: of, standbySince = FULL }: Session, peers: string): b
   return of === peers && standbySince === FULL;
 }
 
+/** The places that say how often it is to beat on standby: one on call seldom stands by. */
+function placesOf(session: Session, peers: string): number {
+  return isOnCall(session, peers) ? 1 : STANDBY_FIRST;
+}
+
 /** The fields of its row, and the answer. */
 interface Chosen {
   fields: DutyFields;
@@ -150,7 +159,7 @@ export async function askedDuty(
   ctx: MutationCtx,
   session: Session,
   { onCall, max, lookIn }: Pick<ClaimRequest, "onCall" | "max" | "lookIn">,
-  { leases, hasLeft = false, fleet }: Claimed,
+  { leases, hasLeft = false, hasLeftRows = false, fleet }: Claimed,
   now: number,
 ): Promise<Chosen | undefined> {
   if (onCall === undefined) return undefined;
@@ -159,7 +168,8 @@ export async function askedDuty(
   const { more = 0 } = onCall;
   checkInteger("more", more, 0, MORE_MAX);
   const isNamed = lookIn?.length === 0;
-  const left = isNamed ? more : hasLeft ? Math.max(1, more) : 0;
+  const jobs = isNamed ? more : hasLeft ? Math.max(1, more) : 0;
+  const left = hasLeftRows ? Math.max(1, jobs) : jobs;
   return await dutyAfterClaim(ctx, session, onCall, { room: max - leases.length, left }, now);
 }
 
@@ -179,7 +189,7 @@ async function dutyAfterClaim(
   now: number,
 ): Promise<Chosen> {
   const peers = peersOf(session, request);
-  const seen = await see(ctx, peers, now, left > 0);
+  const seen = await see(ctx, peers, now, left > 0, placesOf(session, peers));
   const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
   const { standbySince: place = 0 } = session;
@@ -196,7 +206,8 @@ async function dutyAfterClaim(
 
 /**
  * It has no room left. On call beside one other with room it stays so: should that one be gone, it sees that a job is not
- * taken, and calls up others. Beside none it is relieved by the workers that it calls up.
+ * taken, and calls up others. Beside none it is relieved by the workers that it calls up. The one that watched goes on call
+ * without room: it has a job that no worker on call took, and the ones that it calls up may be gone as well.
  */
 async function fillUp(
   ctx: MutationCtx,
@@ -208,6 +219,10 @@ async function fillUp(
 ): Promise<Chosen> {
   if (!isOnCall(session, peers)) {
     const standing = standingOf(seen, session, now);
+    if (session.peers === peers && session.standbySince === WATCHING) {
+      await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: ON_CALL });
+      return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
+    }
     if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
     return { fields: {}, duty: OFF };
   }
@@ -235,12 +250,13 @@ export async function dutyAtBeat(
   const peers = peersOf(session, request);
   const { room = 0, more = 0 } = request;
   checkInteger("room", room, 0, LEASES_MAX);
-  const seen = await see(ctx, peers, now, more > 0);
+  const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
   const standing = standingOf(seen, session, now);
   const { others, withRoom, watcher, gone } = standing;
-  const call = async (most: number) => await callUp(ctx, peers, seen, { now, watcher, most });
-  if (more > 0) await call(CALL_UP_MAX);
-  if (!isOnCall(session, peers)) return stillStandsBy(session, request, peers, seen, others);
+  const call = async (most: number, againMs?: number) =>
+    await callUp(ctx, peers, seen, { now, watcher, most, againMs });
+  const isCalling = more > 0 && (await call(CALL_UP_MAX, UNTAKEN_AGAIN_MS));
+  if (!isOnCall(session, peers)) return stillStandsBy(session, request, peers, seen, standing, now);
   await forget(ctx, peers, gone, now);
   // One that fills up is relieved: the ones with room do without it, with another that it calls up.
   const lacking =
@@ -248,6 +264,9 @@ export async function dutyAtBeat(
       ? ON_CALL - withRoom.length
       : (others.length === 0 ? 1 : 0) + (watcher === undefined ? 1 : 0);
   if (more === 0 && lacking > 0 && isMore(seen, standing)) await call(lacking);
+  // The ones that it has called may be gone: as long as there are others to call it sees whether they come.
+  if (room === 0 && isCalling)
+    return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
   if (room === 0) return { fields: {}, duty: OFF };
   const isSpare = isMore(seen, standing) && withRoom.length >= ON_CALL;
   if (isSpare && (await hasWitness(ctx, peers, withRoom)))
@@ -255,18 +274,22 @@ export async function dutyAtBeat(
   return { duty: onCall(session, seen, standing) };
 }
 
-/** It stands by as before, while others are on call and it has not been called. Else it is to claim. */
+/** It stands by as before, while enough are on call, one watches, and it has not been called. Else it is to claim. */
 function stillStandsBy(
-  { peers: of, standbySince = 0 }: Session,
+  session: Session,
   request: OnCallRequest,
   peers: string,
-  { callUp: called }: Seen,
-  others: readonly Listener[],
+  seen: Seen,
+  { others, watcher }: Standing,
+  now: number,
 ): { fields?: DutyFields; duty: Duty } {
-  const isCalled = standbySince >= FIRST_PLACE && standbySince <= (called?.upTo ?? 0);
-  if (of !== peers || standbySince < WATCHING || isCalled || others.length === 0)
-    return { duty: OFF };
-  const nextMs = standbySince === WATCHING ? WATCH_MS : presenceOf(request);
+  const { peers: of, standbySince = 0 } = session;
+  const isCalled = standbySince >= FIRST_PLACE && standbySince <= (seen.callUp?.upTo ?? 0);
+  const isWatched = watcher !== undefined || standbySince === WATCHING;
+  const isServed = others.length >= ON_CALL && isWatched;
+  if (of !== peers || standbySince < WATCHING || isCalled || !isServed) return { duty: OFF };
+  const nextMs =
+    standbySince === WATCHING ? WATCH_MS : presenceOf(request, session, seen, standbySince, now);
   return {
     fields: { peers, standbySince, silentMs: nextMs },
     duty: { kind: standbySince === WATCHING ? "watch" : "standby", since: standbySince, nextMs },
@@ -294,27 +317,41 @@ function onCall({ sessionKey }: Session, seen: Seen, standing: Standing): Duty {
 
 /** Its place is after all that stand by; the first one without another that watches does that. */
 function standBy(
-  { peers: of, standbySince = 0 }: Session,
+  session: Session,
   request: OnCallRequest,
   peers: string,
-  { callUp: called }: Seen,
+  seen: Seen,
   { watcher }: Standing,
   now: number,
 ): Chosen {
-  const last = called?.upTo ?? 0;
+  const { peers: of, standbySince = 0 } = session;
+  const last = seen.callUp?.upTo ?? 0;
   const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > last;
   const since = keepsPlace ? standbySince : Math.max(now, last + 1);
   const isWatching = watcher === undefined;
-  const nextMs = isWatching ? WATCH_MS : presenceOf(request);
+  const nextMs = isWatching ? WATCH_MS : presenceOf(request, session, seen, since, now);
   return {
     fields: { peers, standbySince: isWatching ? WATCHING : since, silentMs: nextMs },
     duty: { kind: isWatching ? "watch" : "standby", since, nextMs },
   };
 }
 
-function presenceOf({ presenceMs = STANDBY_MS }: OnCallRequest): number {
+/**
+ * How long it is silent on standby. A worker that has just started may see workers on call that are dead, as of a fleet that
+ * crashed, and looks again when they have been silent for long. So do the first places, always.
+ */
+function presenceOf(
+  { presenceMs = STANDBY_MS }: OnCallRequest,
+  { _creationTime: startedAt }: Session,
+  { places }: Seen,
+  place: number,
+  now: number,
+): number {
   checkInteger("presenceMs", presenceMs, 1, PRESENCE_MAX_MS);
-  return presenceMs;
+  const isFirst = places.filter((other) => other < place).length < STANDBY_FIRST;
+  if (!isFirst && startedAt <= now - DUTY_SILENT_MS) return presenceMs;
+  // Spread, as all of a fleet start together.
+  return Math.min(presenceMs, Math.round((1 + Math.random()) * DUTY_SILENT_MS));
 }
 
 /** Whether one of these, read for real, is on call with room: if it fills up meanwhile, one of the two retries. */

@@ -36,13 +36,17 @@ import { findQueue, type Queue } from "../rows/queues.js";
 import { authorize, scopeOf } from "../rows/tokens.js";
 import { isFull, takeSeen, type LeaseBatch } from "./leaseBatch.js";
 
-/** Takes offered rows as far as there is room. Returns the rows whose jobs are active: the app's state of them is old. */
+/**
+ * Takes offered rows as far as there is room. Returns the rows whose jobs are active, of which the app's state is old, and
+ * whether it has left any: of more than the app offers, too.
+ */
 export async function takeRows(
   ctx: MutationCtx,
   batch: LeaseBatch,
   offered: readonly OfferedRows[],
-): Promise<string[]> {
-  const busy: string[] = [];
+): Promise<{ busyRows: string[]; hasLeft: boolean }> {
+  const busyRows: string[] = [];
+  let hasLeft = false;
   // Of all queues together: each row that is passed over costs a look-up too.
   let budget = OFFERED_ROWS_MAX;
   for (const { queue, ids, all = false } of offered) {
@@ -55,11 +59,12 @@ export async function takeRows(
       const rows = left.splice(0, Math.min(roomOf(batch), budget));
       if (rows.length === 0) break;
       budget -= rows.length;
-      busy.push(...(await takeSome(ctx, batch, known, rows)));
+      busyRows.push(...(await takeSome(ctx, batch, known, rows)));
     }
     if (all && left.length === 0) await setMore(ctx.db, queue, false);
+    hasLeft ||= !all || left.length > 0;
   }
-  return busy;
+  return { busyRows, hasLeft };
 }
 
 /** A row has no group, no labels, and the cost of a plain job. */

@@ -10,10 +10,7 @@ export const WATCHING = 2;
 export const FIRST_PLACE = 3;
 
 /** None are of a worker that has no duty. */
-export interface DutyFields extends Pick<Session, "peers" | "standbySince"> {
-  /** It will be silent for so long, and lives. */
-  silentMs?: number;
-}
+export type DutyFields = Pick<Session, "peers" | "standbySince" | "silentMs">;
 
 /** The key of a worker's peers in rows: the workers of a token name only each other. */
 export function peersOf({ token }: Pick<Session, "token">, { peers }: { peers: string }): string {
@@ -23,10 +20,18 @@ export function peersOf({ token }: Pick<Session, "token">, { peers }: { peers: s
 
 /** The fields of a duty. A session that says so is live for as long as it is silent: see `IDLE_LIVE_MS`. */
 export function dutyOf(
-  { peers, standbySince, silentMs = 0 }: DutyFields,
+  { peers, standbySince, silentMs }: DutyFields,
   leases: Session["leases"],
   now: number,
 ) {
-  const seen = leases.length === 0 && silentMs > 0 ? { expiresAt: expiry([], now + silentMs) } : {};
-  return { peers, standbySince, ...seen };
+  const seen =
+    leases.length === 0 && silentMs !== undefined ? { expiresAt: expiry([], now + silentMs) } : {};
+  return { peers, standbySince, silentMs, ...seen };
+}
+
+/** After a completion without a claim: a worker on call has room again, and one that stands by is silent as before. */
+export function dutyAgain({ peers, standbySince, silentMs }: Session): DutyFields | undefined {
+  if (peers === undefined || standbySince === undefined) return undefined;
+  if (standbySince === FULL) return { peers };
+  return { peers, standbySince, ...(silentMs === undefined ? {} : { silentMs }) };
 }

@@ -62,6 +62,34 @@ describe("sessions of one token", () => {
     );
   });
 
+  test("that stand by, silent as they have said, make room where nothing else does, and come back with a beat", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const world = await newWorld();
+    const workers = await fleet(world, 20);
+    const now = Date.now();
+    const peers = `${(await world.all("sessions"))[0]!.token}:alike`;
+    await world.t.run(async ({ db }) => {
+      for (const [i, { _id }] of (await db.query("sessions").collect()).entries())
+        await db.patch("sessions", _id, {
+          ...{ peers, standbySince: now + i, silentMs: HOUR_MS, expiresAt: now + HOUR_MS },
+          // The longest silent one is not the first one.
+          lastSeenAt: now - (i === 7 ? 1_000 : 0),
+        });
+    });
+    expect(await refusal(world.worker("next").claim())).toMatchObject({ code: "tooManySessions" });
+    vi.setSystemTime(now + IDLE_LIVE_MS + 1);
+    await world.worker("next").claim();
+    const kept = (await world.all("sessions")).map(({ sessionKey }) => sessionKey);
+    expect(kept).toHaveLength(20);
+    expect(kept).not.toContain(workers[7]!.sessionKey);
+    const { duty } = await world.t.mutation(api.lib.heartbeat, {
+      ...{ token: world.token, sessionKey: workers[7]!.sessionKey, leases: [] },
+      onCall: { peers: "alike", room: 1 },
+    });
+    expect(duty).toMatchObject({ kind: "off" });
+    expect(await world.all("sessions")).toHaveLength(20);
+  });
+
   test("that hold a job are not forgotten for another, however silent", async () => {
     const world = await newWorld({ leaseMs: 24 * HOUR_MS });
     const workers = await fleet(world, 20);

@@ -108,7 +108,7 @@ async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promi
   if (!room.isFull) return;
   for (const id of room.over) {
     const session = await ctx.db.get("sessions", id);
-    if (session !== null && isOver(session, now)) await forgetSession(ctx.db, id);
+    if (session !== null && isSilent(session, now)) await forgetSession(ctx.db, id);
   }
   if (room.over.length > 0) return;
   throw conveyorError(
@@ -122,7 +122,7 @@ async function makeRoom(ctx: MutationCtx, { token }: Caller, now: number): Promi
 const vRoom = v.object({ isFull: v.boolean(), over: v.array(v.id("sessions")) });
 type Room = Infer<typeof vRoom>;
 
-/** Whether a token has as many sessions as it may, and some of them that are over. May not be called but with `useStaleSnapshot`. */
+/** Whether a token has as many sessions as it may, and some of them that make room. May not be called but with `useStaleSnapshot`. */
 export const findTokenSessions = internalQuery({
   args: { token: v.id("tokens"), now: v.number() },
   returns: vRoom,
@@ -136,14 +136,24 @@ export const findTokenSessions = internalQuery({
     const start = Math.floor(Math.random() * rows.length);
     const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, SESSIONS_LOOKED_AT);
     const sessions = await Promise.all(some.map(({ session }) => db.get("sessions", session)));
-    const over = sessions.filter((session) => session !== null && isOver(session, now));
-    return { isFull: true, over: over.slice(0, SESSIONS_FORGOTTEN).map((one) => one!._id) };
+    const silent = sessions
+      .flatMap((session) => (session !== null && isSilent(session, now) ? [session] : []))
+      .sort((a, b) => a.lastSeenAt - b.lastSeenAt);
+    const over = silent.filter((session) => isOver(session, now));
+    const chosen = over.length > 0 ? over : silent.slice(0, 1);
+    return { isFull: true, over: chosen.slice(0, SESSIONS_FORGOTTEN).map(({ _id }) => _id) };
   },
 });
 
-/** Silent for so long that it counts as live no more, and without a lease. */
-function isOver({ state, leases, lastSeenAt, expiresAt }: Session, now: number): boolean {
-  // One that stands by has said for how long it will be silent.
-  const liveAt = Math.max(lastSeenAt, expiresAt - IDLE_GRID_MS);
-  return state !== "active" && leases.length === 0 && liveAt < now - IDLE_LIVE_MS;
+/**
+ * Silent for long, and without a lease. One that stands by may live all the same: where there is no other room it is
+ * forgotten, and comes back with its next call.
+ */
+function isSilent({ state, leases, lastSeenAt }: Session, now: number): boolean {
+  return state !== "active" && leases.length === 0 && lastSeenAt < now - IDLE_LIVE_MS;
+}
+
+/** Silent for so long that it counts as live no more: one that stands by has said for how long it will be. */
+function isOver({ lastSeenAt, expiresAt }: Session, now: number): boolean {
+  return Math.max(lastSeenAt, expiresAt - IDLE_GRID_MS) < now - IDLE_LIVE_MS;
 }

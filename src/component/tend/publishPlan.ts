@@ -45,7 +45,8 @@ type Published = Infer<typeof vPublished>;
 
 /**
  * New public bounds for used queues with stale ones, the oldest first: one sweep's reads are bounded, and a queue for
- * which there is no room left comes first in the next.
+ * which there is no room left comes first in the next. Quiet queues, which keep their old floor, come after all others:
+ * their bounds stay old, and would take the room of others in each sweep.
  */
 export async function findBounds(
   ctx: QueryCtx,
@@ -55,24 +56,36 @@ export async function findBounds(
   const known = await Promise.all(
     queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
   );
-  const stale = known
-    .filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS)
-    .sort((a, b) => (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0));
+  const due = known.filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS);
+  const found = await Promise.all(due.map((one) => withQueue(ctx.db, one)));
+  const stale = found
+    .flatMap((one) => one ?? [])
+    .sort(
+      (a, b) =>
+        Number(a.isQuiet) - Number(b.isQuiet) ||
+        (a.old?.publishedAt ?? 0) - (b.old?.publishedAt ?? 0),
+    );
   const published: Published[] = [];
   let room = PUBLISH_PLACES_MAX;
   const left = { bytes: PUBLISH_BYTES_MAX };
-  for (const { name, old } of stale) {
-    const queue = await findQueue(ctx.db, name);
-    if (queue === null) continue;
+  for (const { name, old, queue, isQuiet } of stale) {
     const places = await placesOf(ctx.db, queue);
     const read = Math.min(places.length, PUBLISH_PLACES_MAX);
     if (read > room || left.bytes <= 0) continue;
     room -= read;
     const bounds = await boundsOf(ctx, queue, places, old, left);
-    if (bounds.bounds.length === 0 && (await hasGoodFloor(ctx.db, queue, old))) continue;
+    if (bounds.bounds.length === 0 && isQuiet) continue;
     published.push({ queue: name, epoch: queue.epoch, ...bounds });
   }
   return published;
+}
+
+async function withQueue(
+  db: DatabaseReader,
+  { name, old }: { name: string; old: Doc<"cursors"> | undefined },
+) {
+  const queue = await findQueue(db, name);
+  return queue === null ? null : { name, old, queue, isQuiet: await hasGoodFloor(db, queue, old) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EXPIRED_MAX, PUBLISHED_BOUNDS_MAX, routeKey } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
-import { newWorld, refusal, type World } from "../setup.test.js";
+import { newWorld, refusal, succeeded, Worker, type World } from "../setup.test.js";
 
 /** Routes of a queue, as so many jobs with labels of their own leave behind. */
 async function addRoutes(world: World, queue: string, count: number, priorities = [0]) {
@@ -16,13 +16,13 @@ async function addRoutes(world: World, queue: string, count: number, priorities 
   });
 }
 
-async function claimFrom(world: World, names: readonly string[]) {
+async function claimFrom(world: World, names: readonly string[], max = 1) {
   const queues = names.map((name) => ({ ...world.queue, name }));
   for (const queue of queues) {
     await world.t.mutation(api.lib.enqueue, { queue, jobs: [{ payload: {} }] });
   }
   await world.t.mutation(api.lib.claim, {
-    ...{ token: world.token, sessionKey: "s", callSeq: 1, name: "a", queues, max: 1 },
+    ...{ token: world.token, sessionKey: "s", callSeq: 1, name: "a", queues, max },
   });
 }
 
@@ -43,6 +43,32 @@ describe("cursors", () => {
       await world.sweep();
     }
     expect(seen).toEqual(new Set(names));
+  });
+
+  test("of a busy queue are published beside quiet ones that keep theirs, however old these are", async () => {
+    const world = await newWorld({ shards: 8 });
+    const names = ["tiles", "one", "two", "three"];
+    await claimFrom(world, names, names.length);
+    for (const name of names) await addRoutes(world, name, 12);
+    for (let sweep = 0; sweep < names.length; sweep += 1) await world.sweep();
+    expect(await world.all("cursors")).toHaveLength(names.length);
+    const worker = new Worker(world, "busy", "busy");
+    worker.n = 1;
+    await world.enqueueBatch(Array.from({ length: 9 }, (_, n) => n));
+    const { jobs } = await world.t.mutation(api.lib.claim, {
+      ...{ token: world.token, sessionKey: "busy", callSeq: 1, name: "busy", woken: true },
+      ...{ queues: [world.queue], max: 9 },
+    });
+    expect(jobs).toHaveLength(9);
+    await worker.complete(jobs.map((job) => succeeded(job)));
+    // The quiet ones are older.
+    await world.t.run(async ({ db }) => {
+      for (const { _id, queue } of await db.query("cursors").collect())
+        await db.patch("cursors", _id, {
+          publishedAt: Date.now() - (queue === "tiles" ? 6e3 : 9e3),
+        });
+    });
+    expect((await find(world)).published.map(({ queue }) => queue)).toEqual(["tiles"]);
   });
 
   test("of one queue name so many places and no more, however often they are published", async () => {

@@ -37,7 +37,10 @@ export const workerTables = {
     /** How many the last one was to call, and when. */
     count: v.number(),
     at: v.number(),
-  }).index("peers", ["peers", "upTo"]),
+  })
+    .index("peers", ["peers", "upTo"])
+    // The oldest first, to be forgotten.
+    .index("at", ["at"]),
 
   /**
    * One row per worker session: its leases, its call counter, and the answer to its last call.
@@ -93,6 +96,8 @@ export const workerTables = {
      * place on standby, an instant.
      */
     standbySince: v.optional(v.number()),
+    /** Of a worker on standby: how long it may be silent from its last call on, and lives. */
+    silentMs: v.optional(v.number()),
     leases: v.array(
       v.object({
         id: v.id("jobs"),
