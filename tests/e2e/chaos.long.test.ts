@@ -7,6 +7,7 @@
  * default), and `CHAOS_SEED` draws the network's faults anew.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { api } from "../support/app/convex/_generated/api.js";
 import { LEASE_MS } from "../support/app/convex/queues.js";
 import { seedFrom } from "../support/seeds.js";
@@ -14,7 +15,7 @@ import { until } from "../../local/until.js";
 import { Chaos } from "../chaos/runs.js";
 
 /** Of the run of everything at once. */
-const MANY = Number(process.env["CHAOS_JOBS"] ?? 400);
+const MANY = Number(process.env["CHAOS_JOBS"] ?? counts(200, 400));
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 /** Longer than a lease, and than the detection of its end. */

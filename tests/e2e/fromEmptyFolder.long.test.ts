@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { convex, push } from "../../local/convexCli.js";
+import { counts } from "../../local/counts.js";
 import { root } from "../support/paths.js";
 import { start, type Program } from "../support/program.js";
 import { withoutPython } from "../support/python.js";
@@ -65,7 +66,10 @@ function fromReadme(file: string): void {
 const npm = (...args: string[]) => run("npm", args, { cwd: folder, timeout: LIMIT_MS });
 
 // Shows LF-40.
-test.skipIf(withoutPython())(
+/** It packs and installs the package, which takes minutes: in `npm run test:deep` alone. */
+const isDeep = counts(false, true);
+
+test.skipIf(!isDeep || withoutPython())(
   "from an empty folder to the first job: the package is installed, the token typed, and the job done",
   async () => {
     const tarball = await timed("npm pack (of this repository)", async () => {

@@ -70,7 +70,8 @@ test("by reference, a handler that loops for ever or takes all memory costs its 
   expect(await play("harmful", [{ does: "waits" }])).toMatchObject([done]);
 }, 180_000);
 
-test.each([
+// Beside each other: both wait for as long as a lost lane is waited for.
+test.concurrent.each([
   ["harmfulInline", "takes all memory"],
   ["harmfulInNode", "loops"],
 ] as const)(
