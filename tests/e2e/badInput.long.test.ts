@@ -86,9 +86,9 @@ test.each([
   ["max", { max: 1.5 }],
   ["max", { max: 1e9 }],
   ["max", { max: Number.NaN }],
-  ["n", { n: 0 }],
-  ["n", { n: -3 }],
-  ["n", { n: Number.POSITIVE_INFINITY }],
+  ["callSeq", { callSeq: 0 }],
+  ["callSeq", { callSeq: -3 }],
+  ["callSeq", { callSeq: Number.POSITIVE_INFINITY }],
   ["queues", { queues: [] }],
   ["session", { sessionKey: "" }],
 ])("a claim with an absurd %s is refused: %j", async (name, change) => {
@@ -111,7 +111,7 @@ test("an invented token, a revoked one and one of another deployment have errors
 test("a session of one token is not another token's to use", async () => {
   const sessionKey = randomUUID();
   await claim({ sessionKey });
-  await refused(claim({ sessionKey, token: await app.token(), n: 2 }), "sessionForbidden");
+  await refused(claim({ sessionKey, token: await app.token(), callSeq: 2 }), "sessionForbidden");
 });
 
 test("nothing that was refused left a job or a lease behind", async () => {

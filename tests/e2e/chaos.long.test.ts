@@ -14,8 +14,9 @@ import { seedFrom } from "../support/seeds.js";
 import { until } from "../../local/until.js";
 import { Chaos } from "../chaos/runs.js";
 
-/** Of the run of everything at once. */
-const MANY = Number(process.env["CHAOS_JOBS"] ?? counts(200, 400));
+/** Jobs of a run; and of the run of everything at once. */
+const JOBS = counts(80, 200);
+const MANY = Number(process.env["CHAOS_JOBS"] ?? counts(160, 400));
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 /** Longer than a lease, and than the detection of its end. */
@@ -42,7 +43,7 @@ test(
       ["today", 0],
     ] as const)
       await chaos.hire(name, clockShiftMs);
-    const count = await chaos.run("clocks", 120, async (progress) => {
+    const count = await chaos.run("clocks", counts(60, 120), async (progress) => {
       await progress(1 / 4);
       await chaos.deployment.restart(-DAY + 10 * MINUTE);
       await progress(2 / 4);
@@ -58,7 +59,7 @@ test(
   "workers are killed while they hold jobs",
   async () => {
     await chaos.hireFour();
-    const count = await chaos.run("workers killed", 200, async (progress) => {
+    const count = await chaos.run("workers killed", JOBS, async (progress) => {
       for (let kill = 1; kill <= 4; kill++) {
         await progress(kill / 6);
         await chaos.killOne();
@@ -73,7 +74,7 @@ test(
   "workers stand still for longer than their leases, and come back",
   async () => {
     await chaos.hireFour();
-    const count = await chaos.run("SIGSTOP past the lease", 200, async (progress) => {
+    const count = await chaos.run("SIGSTOP past the lease", JOBS, async (progress) => {
       for (const [share, pair] of [
         [1 / 5, [0, 1]],
         [2 / 5, [2, 3]],
@@ -94,7 +95,7 @@ test(
   async () => {
     await chaos.hireFour();
     const before = { ...chaos.network.seen };
-    await chaos.run("a bad network", 200, async (progress) => {
+    await chaos.run("a bad network", JOBS, async (progress) => {
       chaos.network.fail(BAD_NETWORK);
       await progress(9 / 10);
       chaos.network.fail({});
@@ -110,7 +111,7 @@ test(
   "the disk of the backend is full for longer than a lease",
   async () => {
     await chaos.hireFour();
-    await chaos.run("a full disk", 200, async (progress) => {
+    await chaos.run("a full disk", JOBS, async (progress) => {
       await progress(1 / 4);
       await chaos.fullDisk(ASLEEP_MS);
     });
@@ -124,7 +125,7 @@ test(
   "the backend is killed three times",
   async () => {
     await chaos.hireFour();
-    await chaos.run("backend killed", 200, async (progress) => {
+    await chaos.run("backend killed", JOBS, async (progress) => {
       for (const share of [1 / 5, 2 / 5, 3 / 5]) {
         await progress(share);
         await chaos.deployment.restart();
