@@ -183,7 +183,7 @@ export type WatchCall =
   /** Whether an operator has the session claim nothing: a worker subscribes to it from then on until it may claim. */
   | { kind: "isQuiet"; sessionKey: string }
   /** Whether a worker of a large fleet has been called up: it subscribes to it while it stands by. */
-  | { kind: "standby"; peers: string; since: number };
+  | { kind: "standby"; peers: string; since: number; worker?: string };
 
 export type ReportArgs = SessionArgs & {
   /** The `session` of the claim's answer; without it, the session is read by its index. */

@@ -28,7 +28,10 @@ const vWatched = v.union(
   v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
   v.object({ kind: v.literal("cancellations"), sessionKey: v.string() }),
   v.object({ kind: v.literal("isQuiet"), sessionKey: v.string() }),
-  v.object({ kind: v.literal("standby"), peers: v.string(), since: v.number() }),
+  v.object({
+    ...{ kind: v.literal("standby"), peers: v.string(), since: v.number() },
+    worker: v.optional(v.string()),
+  }),
 );
 type Watched = Infer<typeof vWatched>;
 
@@ -82,9 +85,9 @@ export function watchFunction({ lib }: ComponentApi, door: Doorkeeper) {
         return await callComponent(() => ctx.runQuery(lib[kind], { token, sessionKey }));
       }
       if (call.kind === "standby") {
-        const { peers, since } = call;
-        await ask(ctx, token, (scope) => ({ kind: "standby", token: scope }));
-        return await callComponent(() => ctx.runQuery(lib.standby, { token, peers, since }));
+        const { kind, ...place } = call;
+        await ask(ctx, token, (scope) => ({ kind, token: scope }));
+        return await callComponent(() => ctx.runQuery(lib.standby, { token, ...place }));
       }
       const { kind, ...look } = call;
       await findAll(ctx, { token, queues: look.queues });

@@ -195,9 +195,12 @@ export const peek = query({
   handler: (ctx, args) => peekStep.peek(ctx, args),
 });
 
-/** Whether a worker on standby has been called up: `peers` and `since` are of the answer that put it there. */
+/** Whether a worker on standby has been called up: `peers` and `since` are of the answer that put it there, `worker` is its name. */
 export const standby = query({
-  args: { token: v.string(), peers: v.string(), since: v.number() },
+  args: {
+    ...{ token: v.string(), peers: v.string(), since: v.number() },
+    worker: v.optional(v.string()),
+  },
   returns: v.boolean(),
   handler: (ctx, args) => callUpsStep.isCalledUp(ctx, args),
 });

@@ -347,6 +347,8 @@ export const vOnCallRequest = v.object({
   more: v.optional(v.number()),
   /** Of a beat: for how many more jobs it has room. */
   room: v.optional(v.number()),
+  /** Of a beat on call: names of other workers that waiting jobs prefer. The ones that stand by are called up. */
+  prefers: v.optional(v.array(v.string())),
   /** How often it says that it lives while it stands by. */
   presenceMs: v.optional(v.number()),
 });

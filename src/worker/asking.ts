@@ -78,6 +78,11 @@ export class Asking {
     return this.waiting.named;
   }
 
+  /** Other workers that waiting jobs prefer by their names. */
+  get preferred(): string[] {
+    return this.waiting.preferred;
+  }
+
   /** It follows nothing, and claims at once, and then for as long as it finds jobs. */
   comes(): void {
     for (const queue of this.queues) this.waiting.subscriptionAnswered(queue, true);

@@ -175,6 +175,60 @@ describe("a worker whose subscriptions never speak, while its calls are answered
   });
 });
 
+describe("on call, of a job that prefers another worker by its name,", () => {
+  /** Its subscription says which jobs wait, and which workers they prefer. */
+  async function onCall() {
+    const started = await withDuty(STANDBY);
+    let say: (...workers: string[]) => void = () => {};
+    started.deployment.watchHasWork = (onValue) => {
+      say = (...workers) =>
+        onValue("tiles", { jobs: workers.map((worker) => ({ id: worker, worker })), more: false });
+      say();
+      return { goOn: () => {}, end: () => {} };
+    };
+    started.answer.duty = ON_CALL;
+    started.standbys[0]!.call(true);
+    await started.clock.advance(100);
+    const told = () => started.callsOf("heartbeat").map(({ onCall }) => onCall?.prefers);
+    return { ...started, say, told };
+  }
+
+  test("it names that worker with a beat, once, and then with its beats of each twenty seconds", async () => {
+    const { clock, say, told, callsOf } = await onCall();
+    const claims = callsOf("claim").length;
+    say("b", "b", "c");
+    await clock.advance(UNTAKEN_MS + 10);
+    expect(told()).toEqual([["b", "c"]]);
+    await clock.advance(10 * DUTY_BEAT_MS);
+    expect(told().length).toBeLessThanOrEqual(1 + 7 + 10);
+    expect(callsOf("claim")).toHaveLength(claims);
+    const before = told().length;
+    say("b", "c", "d");
+    await clock.advance(UNTAKEN_MS + 10);
+    expect(told().slice(before)).toEqual([["b", "c", "d"]]);
+  });
+
+  test("it says nothing of one that is taken at once, nor of a job of its own", async () => {
+    const { clock, say, told } = await onCall();
+    say("b");
+    await clock.advance(UNTAKEN_MS / 2);
+    say();
+    await clock.advance(2 * UNTAKEN_MS);
+    say("worker");
+    await clock.advance(2 * UNTAKEN_MS);
+    expect(told()).toEqual([]);
+  });
+
+  test("it names a worker soon though the jobs that wait change all the time", async () => {
+    const { clock, say, told } = await onCall();
+    for (let i = 0; i < 10; i += 1) {
+      say(`b${i}`);
+      await clock.advance(UNTAKEN_MS / 4);
+    }
+    expect(told().length).toBeGreaterThanOrEqual(2);
+  });
+});
+
 describe("on call, and told to stop,", () => {
   test("an idle worker says only that it leaves", async () => {
     const { callsOf, clock, loop } = await withDuty(ON_CALL);

@@ -9,8 +9,10 @@
  *     on call ──► off or standby, by the answer of a claim or beat
  *
  * On call without room it hears of jobs, too. One that no other worker takes is reported with a beat, and others are called.
+ * So is a job that prefers another worker by its name: that one is called, if it stands by.
  */
 import {
+  DUTY_BEAT_MS,
   NAMED_MAX,
   RANKED_SESSIONS_MAX,
   stableHash,
@@ -81,6 +83,8 @@ export class OnCall {
   private untakenMs = UNTAKEN_MS;
   /** Waiting jobs that none has taken, to be said with the next beat. */
   private untaken = 0;
+  /** Other workers that waiting jobs preferred when it last looked. */
+  private preferred = "";
 
   constructor(private readonly deps: OnCallDeps) {}
 
@@ -104,13 +108,15 @@ export class OnCall {
 
   /** To be sent with a beat. */
   withBeat(): { onCall?: OnCallRequest } {
-    const { peers, presenceMs, room } = this.deps;
+    const { peers, presenceMs, room, asking } = this.deps;
     const { untaken: more } = this;
     this.untaken = 0;
     const hasDuty = this.duty !== "all" && this.duty !== "off";
     if (peers === undefined || (!hasDuty && more === 0)) return {};
     const presence = presenceMs === undefined ? {} : { presenceMs };
-    return { onCall: { ...{ peers, more, room: room() }, ...presence } };
+    const names = this.duty === "onCall" ? asking.preferred : [];
+    const preferred = names.length === 0 ? {} : { prefers: names };
+    return { onCall: { ...{ peers, more, room: room() }, ...preferred, ...presence } };
   }
 
   /** A call was answered, or not: then a worker on standby does not know whether it is to go on call. */
@@ -130,22 +136,34 @@ export class OnCall {
 
   /** Its subscriptions have spoken, or its room has changed. */
   looksAgain(): void {
-    if (this.duty !== "onCall" || this.deps.room() > 0 || this.waiting === 0) {
-      this.cancelTimer();
-      this.cancelTimer = () => {};
+    const preferred = this.deps.asking.preferred.join();
+    const isNews = preferred !== this.preferred && this.untakenMs > UNTAKEN_MS;
+    this.preferred = preferred;
+    const isUntaken = this.leaves > 0 || preferred !== "";
+    if (this.duty !== "onCall" || !isUntaken || isNews) this.endTimer();
+    if (this.duty !== "onCall" || !isUntaken || this.isTimed) return;
+    this.isTimed = true;
+    this.cancelTimer = this.deps.clock.after(this.untakenMs, () => {
       this.isTimed = false;
-      this.untakenMs = UNTAKEN_MS;
-    } else if (!this.isTimed) {
-      this.isTimed = true;
-      this.cancelTimer = this.deps.clock.after(this.untakenMs, () => {
-        this.isTimed = false;
-        // Ever more seldom: where all have been called, no more can come.
-        this.untakenMs = Math.min(2 * this.untakenMs, EMPTY_WAIT_MAX_MS);
-        this.untaken = this.waiting;
-        if (this.untaken > 0) this.deps.beat();
-        this.looksAgain();
-      });
-    }
+      // Ever more seldom: where all have been called, no more can come. A preferred worker may be none that is there.
+      const mostMs = this.leaves > 0 ? EMPTY_WAIT_MAX_MS : DUTY_BEAT_MS;
+      this.untakenMs = Math.min(2 * this.untakenMs, mostMs);
+      this.untaken = this.leaves;
+      this.deps.beat();
+      this.looksAgain();
+    });
+  }
+
+  private endTimer(): void {
+    this.cancelTimer();
+    this.cancelTimer = () => {};
+    this.isTimed = false;
+    this.untakenMs = UNTAKEN_MS;
+  }
+
+  /** Jobs that wait while it has no room. */
+  private get leaves(): number {
+    return this.deps.room() > 0 ? 0 : this.waiting;
   }
 
   /** It claims no more for a while, or for ever: a duty that needs room ends. */

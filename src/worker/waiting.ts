@@ -10,7 +10,7 @@
  * A name is a hint: a named job that the worker did not get it asks for again, ever more seldom; from the second time
  * on its claim also scans the queue.
  */
-import { stableHash, type Places, type Waiting as Answer } from "../shared/index.js";
+import { LEASES_MAX, stableHash, type Places, type Waiting as Answer } from "../shared/index.js";
 import type { Clock } from "./clock.js";
 import {
   EMPTY_WAIT_GAP_MS,
@@ -69,6 +69,8 @@ export class Waiting {
   private readonly jobs = new Map<string, Known>();
   /** Whether more waits in a queue than is named; absent while its subscription says nothing. */
   private readonly more = new Map<string, boolean>();
+  /** Other workers that jobs of a queue prefer. */
+  private readonly preferring = new Map<string, string[]>();
   private readonly places = new Map<string, Place>();
   private readonly others = new Others();
   /** Jobs that have gone since the last answer, with their queues. */
@@ -88,6 +90,11 @@ export class Waiting {
     this.more.set(queue, more);
     // A job that is for another worker only is told again when it is for any.
     const mine = jobs.filter(({ worker = this.name }) => worker === this.name);
+    const named = jobs.flatMap(({ worker }) => worker ?? []);
+    this.preferring.set(
+      queue,
+      named.filter((worker) => worker !== this.name),
+    );
     const ids = new Set(mine.map(({ id }) => id));
     for (const known of this.of(queue)) if (!ids.has(known.id)) this.forget(known, !more);
     for (const { id, failedBy = [], worker } of mine) {
@@ -108,6 +115,7 @@ export class Waiting {
   /** A queue's subscription has failed. */
   subscriptionFailed(queue: string): void {
     this.more.delete(queue);
+    this.preferring.delete(queue);
     for (const { id } of this.of(queue)) this.jobs.delete(id);
   }
 
@@ -144,6 +152,11 @@ export class Waiting {
 
   get named(): number {
     return this.jobs.size;
+  }
+
+  /** Other workers that waiting jobs prefer by their names. */
+  get preferred(): string[] {
+    return [...new Set([...this.preferring.values()].flat())].slice(0, LEASES_MAX);
   }
 
   /** Whether the other workers of all queues where more waits than is named are away. */

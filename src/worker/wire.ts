@@ -131,7 +131,12 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
         onError,
       ),
     watchStandby: (place, onValue, onError) =>
-      wire.follow(api.watch, { token, call: { kind: "standby", ...place } }, onValue, onError),
+      wire.follow(
+        api.watch,
+        { token, call: { kind: "standby", ...place, worker: name } },
+        onValue,
+        onError,
+      ),
     close: async () => {
       quiet.end();
       await wire.close();

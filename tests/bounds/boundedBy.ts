@@ -32,7 +32,7 @@ const BY: Record<string, string> = {
   "lib:completeLater": ONE_JOB,
   "lib:cancellations": LEASES,
   "lib:isQuiet": "one session's row",
-  "lib:standby": "one row of call-ups",
+  "lib:standby": "two rows of call-ups",
   "claim/onCall:seePeers":
     "32 sessions on call, and 512 that stand by (`CALL_UP_MAX`), `SESSIONS_READ_BYTES`",
   "operate:quietWorker": "one session's row",

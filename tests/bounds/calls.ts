@@ -202,7 +202,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:completeLater": [mutation("lib:completeLater", { ...held, finished: failed[0] })],
     "lib:cancellations": [query("lib:cancellations", held)],
     "lib:isQuiet": [query("lib:isQuiet", caller)],
-    "lib:standby": [query("lib:standby", { token, peers: "alike", since: 1 })],
+    "lib:standby": [query("lib:standby", { token, peers: "alike", since: 1, worker: "w" })],
     "tables:wanted": [query("tables:wanted", { token, queue: queueName(0) })],
     "tables:announce": [mutation("tables:announce", { queue: queueName(0) })],
     "tables:loop": [query("tables:loop", { queue: queueName(0) })],

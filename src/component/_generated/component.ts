@@ -194,6 +194,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             peers: string;
             more?: number;
             room?: number;
+            prefers?: Array<string>;
             presenceMs?: number;
           };
           labels?: Array<string>;
@@ -434,6 +435,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               peers: string;
               more?: number;
               room?: number;
+              prefers?: Array<string>;
               presenceMs?: number;
             };
             labels?: Array<string>;
@@ -793,6 +795,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             peers: string;
             more?: number;
             room?: number;
+            prefers?: Array<string>;
             presenceMs?: number;
           };
         },
@@ -1578,7 +1581,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
       standby: FunctionReference<
         "query",
         "internal",
-        { token: string; peers: string; since: number },
+        { token: string; peers: string; since: number; worker?: string },
         boolean,
         Name
       >;

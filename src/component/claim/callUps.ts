@@ -2,7 +2,8 @@
  * Call-ups of large fleets: which workers that stand by are to claim. Only this file writes `callUps`.
  *
  * A call-up moves one key: all places up to it are called. A claim that leaves more than the workers on call have room
- * for writes it, for twice as many as the call-up a moment before.
+ * for writes it, for twice as many as the call-up a moment before. A job that prefers a worker by its name calls up that one
+ * alone: it has a row of its own, which no other worker's subscription reads.
  *
  * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
  * it is a new one. Conflicts with: another call-up of the same peers.
@@ -14,7 +15,10 @@ import {
   CALL_UP_MAX,
   CALL_UPS_FORGOTTEN,
   CALL_UPS_KEPT_MS,
+  checkLabel,
+  checkLength,
   IDLE_LIVE_MS,
+  LEASES_MAX,
   ON_CALL,
   SESSIONS_READ_BYTES,
 } from "../../shared/index.js";
@@ -35,15 +39,49 @@ type Callable = ObjectType<typeof vCallable>;
 /** Whether a place has been called up: the subscription of a worker that stands by. It depends on later places only. */
 export async function isCalledUp(
   ctx: QueryCtx,
-  args: { token: string; peers: string; since: number },
+  args: { token: string; peers: string; since: number; worker?: string },
 ): Promise<boolean> {
   const { _id: token } = await authorize(ctx.db, args.token, []);
   const peers = peersOf({ token }, args);
-  const row = await ctx.db
-    .query("callUps")
-    .withIndex("peers", (q) => q.eq("peers", peers).gte("upTo", args.since))
-    .first();
-  return row !== null;
+  const { worker } = args;
+  const keys = worker === undefined ? [peers] : [peers, keyOf(peers, worker)];
+  const rows = await Promise.all(
+    keys.map((key) =>
+      ctx.db
+        .query("callUps")
+        .withIndex("peers", (q) => q.eq("peers", key).gte("upTo", args.since))
+        .first(),
+    ),
+  );
+  return rows.some((row) => row !== null);
+}
+
+/** Of the call-ups of one worker. */
+function keyOf(peers: string, worker: string): string {
+  checkLabel("The name of a worker", worker);
+  return `${peers}@${worker}`;
+}
+
+/**
+ * Calls up workers that stand by, by their names: a waiting job prefers each. Reads → writes: the rows of these names.
+ * Conflicts with: another beat that names one of them.
+ */
+export async function callUpPreferred(
+  ctx: MutationCtx,
+  peers: string,
+  names: readonly string[],
+  now: number,
+): Promise<void> {
+  checkLength("The workers that a beat names", names, 0, LEASES_MAX);
+  for (const key of new Set(names.map((name) => keyOf(peers, name)))) {
+    const row = await findCallUp(ctx.db, key);
+    if (row !== null) {
+      await ctx.db.patch("callUps", row._id, { upTo: now, at: now });
+    } else {
+      await forgetCallUps(ctx, now);
+      await ctx.db.insert("callUps", { peers: key, upTo: now, count: 1, at: now });
+    }
+  }
 }
 
 /** The first live places that have not been called. Places of sessions that are gone are passed. */

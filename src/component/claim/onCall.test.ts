@@ -74,8 +74,8 @@ class Member {
   }
 
   async isCalled(): Promise<boolean> {
-    const { peers, since } = this;
-    return await this.world.t.query(api.lib.standby, { token: this.world.token, peers, since });
+    const { peers, since, name: worker, world } = this;
+    return await world.t.query(api.lib.standby, { token: world.token, peers, since, worker });
   }
 
   private heard(duty: Duty | undefined): Duty | undefined {
@@ -420,6 +420,37 @@ describe("a beat", () => {
     vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
     expect(await standby[4]!.beats()).toMatchObject({ kind: "off" });
     expect(await standby[4]!.claims()).toMatchObject({ kind: "onCall" });
+  });
+
+  test("names the workers that jobs prefer: these are called up, and no other, until they have looked", async () => {
+    const { world, on, standby, members } = await newFleet();
+    const [, wanted, next] = standby;
+    await world.enqueue("theirs", { prefer: { worker: wanted!.name, forMs: 60_000 } });
+    vi.setSystemTime(Date.now() + 1_000);
+    expect(await on[0]!.beats({ prefers: [wanted!.name, "gone"] })).toMatchObject({
+      kind: "onCall",
+    });
+    await on[1]!.beats({ prefers: [wanted!.name] });
+    expect(await called(members)).toEqual([wanted!.name]);
+    vi.setSystemTime(Date.now() + 1_000);
+    await wanted!.claims();
+    expect(wanted!.jobs).toHaveLength(1);
+    await wanted!.completes();
+    expect(await wanted!.claims()).toMatchObject({ kind: "standby" });
+    expect(await called(members)).toEqual([]);
+    // Another set of workers is none of this one.
+    await new Member(world, "other", "others").beats({ prefers: [next!.name] });
+    expect(await called(members)).toEqual([]);
+  });
+
+  test.each([
+    ["a blank name", [" "]],
+    ["a long one", ["x".repeat(300)]],
+    ["very many", Array.from({ length: 1_000 }, (_, i) => `w${i}`)],
+  ])("that names %s of workers that jobs prefer is refused", async (_what, prefers) => {
+    const { world, on } = await newFleet();
+    expect(await refusal(on[0]!.beats({ prefers }))).toMatchObject({ code: "invalidArgument" });
+    expect(await world.all("callUps")).toEqual([]);
   });
 
   test("that comes late puts no worker on call", async () => {

@@ -46,7 +46,14 @@ import { internal } from "../_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
 import { FIRST_PLACE, FULL, peersOf, WATCHING, type DutyFields } from "../rows/duties.js";
 import { setDuty, type Session } from "../rows/sessions.js";
-import { callUp, findCallUp, nextCount, readPlaces, vCallable } from "./callUps.js";
+import {
+  callUp,
+  callUpPreferred,
+  findCallUp,
+  nextCount,
+  readPlaces,
+  vCallable,
+} from "./callUps.js";
 import type { Claimed, ClaimRequest } from "./claimCall.js";
 
 /** Waiting jobs that a worker may say it has left: a subscription names fewer. */
@@ -248,8 +255,9 @@ export async function dutyAtBeat(
   now: number,
 ): Promise<{ fields?: DutyFields; duty: Duty }> {
   const peers = peersOf(session, request);
-  const { room = 0, more = 0 } = request;
+  const { room = 0, more = 0, prefers = [] } = request;
   checkInteger("room", room, 0, LEASES_MAX);
+  await callUpPreferred(ctx, peers, prefers, now);
   const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
   const standing = standingOf(seen, session, now);
   const { others, withRoom, watcher, gone } = standing;
