@@ -1,7 +1,7 @@
 /**
  * Fleets on call: of many idle workers alike a few subscribe to the waiting jobs, and the rest stand by for a call-up.
  *
- * *Peers* are the workers of one token with the same queues, labels, groups and budget: the workers that would share one
+ * *Peers* are the workers of one token with the same queues, labels and groups: the workers that would share one
  * cached answer of `hasWork`. A worker of a fleet of more than `RANKED_SESSIONS_MAX` says with its claims which its peers
  * are, and the answer says what it does while it has room:
  *
