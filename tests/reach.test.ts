@@ -13,13 +13,13 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [42, 287],
-  complete: [56, 372],
-  heartbeat: [27, 141],
+  claim: [42, 289],
+  complete: [56, 375],
+  heartbeat: [27, 143],
   enqueue: [24, 129],
   wake: [48, 314],
   "lane's step": [66, 415],
-  sweep: [48, 274],
+  sweep: [48, 275],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;

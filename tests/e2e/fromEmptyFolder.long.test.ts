@@ -65,10 +65,10 @@ function fromReadme(file: string): void {
 
 const npm = (...args: string[]) => run("npm", args, { cwd: folder, timeout: LIMIT_MS });
 
-// Shows LF-40.
 /** It packs and installs the package, which takes minutes: in `npm run test:deep` alone. */
 const isDeep = counts(false, true);
 
+// Shows LF-40.
 test.skipIf(!isDeep || withoutPython())(
   "from an empty folder to the first job: the package is installed, the token typed, and the job done",
   async () => {

@@ -59,7 +59,7 @@ export const CONTROLS: readonly Control[] = [
     options: { snapshotLag: 0 },
     changes: [
       {
-        in: "sweepPlan.ts:boundsOf",
+        in: "publishPlan.ts:boundsOf",
         call: "afterCommit",
         gives: "afterCommit(BigInt(Date.now() + 1) * 1_000_000n)",
       },

@@ -73,7 +73,7 @@ const pingAndClaim: Pair = {
   mutants: [
     {
       without: "taking an announcement back only where a claim has read all rows",
-      changes: [{ in: "tableRows.ts:takeRows", condition: "all left", is: true }],
+      changes: [{ in: "tableRows.ts:takeRows", condition: "all left", nth: 1, is: true }],
       finds: /^a row waits, and no worker is told/,
     },
   ],

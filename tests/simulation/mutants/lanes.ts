@@ -110,7 +110,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a lane to which nothing is carried does not ask for its jobs",
-    changes: [{ in: "lane/loop.ts:Loop.constructor", value: "heard", is: "start.n" }],
+    changes: [{ in: "lane/loop.ts:Loop.constructor", value: "lastAckedCall", is: "start.callSeq" }],
     finds: ["simulation", "begun", "blame", "processes"],
     queues: ["acted", "inlined", "looked"],
     where: carriesNothing,
@@ -160,8 +160,8 @@ const planted: readonly Mutant[] = [
       },
       {
         in: "lane/loop.ts:Loop.step",
-        from: "in: said",
-        to: "in: said, since: this.start.n",
+        from: "in: reported",
+        to: "in: reported, since: this.start.callSeq",
         version: "next",
       },
     ],
@@ -174,7 +174,7 @@ const planted: readonly Mutant[] = [
       {
         in: "laneStep.ts:goOn",
         call: "leasedBefore",
-        gives: "await leasedBefore(ctx, session, args.heard)",
+        gives: "await leasedBefore(ctx, session, args.lastAckedCall)",
       },
     ],
     finds: ["runs as promised"],

@@ -27,14 +27,14 @@ export const TAKING: readonly Mutant[] = [
   },
   {
     name: "a cursor is published above jobs that wait",
-    changes: [{ in: "sweepPlan.ts:boundsOf", condition: "first isWhole", is: "isWhole" }],
+    changes: [{ in: "publishPlan.ts:boundsOf", condition: "first isWhole", is: "isWhole" }],
     finds: ["simulation", "cursors"],
   },
   {
     name: "a cursor is published up to now, not up to the snapshot",
     changes: [
       {
-        in: "sweepPlan.ts:boundsOf",
+        in: "publishPlan.ts:boundsOf",
         call: "afterCommit",
         gives: "afterCommit(BigInt(Math.floor(Date.now())) * 1_000_000n)",
       },
