@@ -133,10 +133,10 @@ function outcomesOf(server: ScriptedServer): Check[] {
   return [
     check(
       "a claim without a reply is repeated by its number",
-      claims.length > 1 && claims[0].n === claims[1].n,
+      claims.length > 1 && claims[0].callSeq === claims[1].callSeq,
       `the numbers were ${claims
         .slice(0, 9)
-        .map(({ n }) => n)
+        .map(({ callSeq }) => callSeq)
         .join(", ")}`,
     ),
     check(
