@@ -99,7 +99,7 @@ export async function plantLanes(world: LargeWorld) {
       sessionKey: `lane${n}`,
       name: `${queue}#${n}`,
       lastSeenAt: now - 1_000,
-      n: 1,
+      callSeq: 1,
       generation: 1,
     },
     ...{ queues: [queue], acknowledged: true, reply: { answers: [] }, ...fields },

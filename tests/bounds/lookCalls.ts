@@ -60,7 +60,7 @@ export function observeCalls({ long, pending, world }: FullWorld) {
       }),
     ],
     "claim/onCall:seePeers": [
-      query("claim/onCall:seePeers", { peers: "none", now, isGrowing: true }),
+      query("claim/onCall:seePeers", { peers: "none", now, isGrowing: true, atLeast: 8 }),
     ],
     "claim/fleet:fleetMembers": [
       query("claim/fleet:fleetMembers", { queue: queueName(PUSH_QUEUES), now }),

@@ -82,7 +82,7 @@ async function largest(): Promise<{ session: Row; job: Row }> {
   const cursor = largestCursor();
   await call("lib:complete", {
     ...caller,
-    n: 2,
+    callSeq: 2,
     finished,
     claim: { ...claim, max: 1, cursor },
   });
