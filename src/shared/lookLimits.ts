@@ -131,7 +131,3 @@ holds(
   30 * OVERVIEW_QUEUES_MAX < PLATFORM_TRANSACTION_READS &&
     OVERVIEW_JOBS * 2 * 2 ** 10 < PLATFORM_TRANSACTION_BYTES,
 );
-holds(
-  "a look reaches both bands of every shard of every queue with one route and priority, and as many shards as by default",
-  4 * SHARDS_DEFAULT * QUEUES_MAX <= LOOK_RANGES_MAX,
-);
