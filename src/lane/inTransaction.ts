@@ -21,7 +21,7 @@ export interface InTransaction {
   /** Jobs that are to follow. */
   continued: readonly Continuation[];
   /** Has all log entries written, in as many calls as it takes. */
-  write: (report: (said: ReportBatch) => Promise<ReportAnswer[]>) => Promise<void>;
+  write: (report: (reported: ReportBatch) => Promise<ReportAnswer[]>) => Promise<void>;
 }
 
 export function inTransaction(job: JobFacts): InTransaction {

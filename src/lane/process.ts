@@ -138,11 +138,11 @@ class Process implements Host {
         if (handedOver !== undefined) this.hear(handedOver);
         this.isClosing = false;
         if (isClosed) return this.ends();
-        this.adoptHeard();
+        this.adoptStartable();
       } catch {
         this.isClosing = false;
         await new Promise<void>((resolve) => this.clock.after(CLOSE_AGAIN_MS, resolve));
-        this.adoptHeard();
+        this.adoptStartable();
       }
     }
     // The janitor finds that it has ended.
@@ -184,7 +184,7 @@ class Process implements Host {
     this.isClosed ||= isClosed;
     if (handedOver !== undefined) this.hear(handedOver);
     this.isClosing = false;
-    this.adoptHeard();
+    this.adoptStartable();
     this.beginWaiting();
   }
 
@@ -270,11 +270,11 @@ class Process implements Host {
     this.lookedAt = this.clock.now();
     if (upTo > this.upTo) this.upTo = upTo;
     this.startable.push(...lanes.filter(({ handOver }) => !this.knows(handOver)));
-    if (!this.isClosing) this.adoptHeard();
+    if (!this.isClosing) this.adoptStartable();
     if (areWaiting) void this.rouse(arePlaces);
   }
 
-  private adoptHeard(): void {
+  private adoptStartable(): void {
     const lanes = this.startable;
     this.startable = [];
     this.adopt(lanes);

@@ -81,7 +81,15 @@ test("a claim carries its session, its number, and the queues", async () => {
   expect(bodies[0]).toMatchObject({
     path: "worker:claim",
     args: [
-      { token: "t", sessionKey: "s", name: "w", callSeq: 3, queues: ["tiles"], max: 2, cursor: "b" },
+      {
+        token: "t",
+        sessionKey: "s",
+        name: "w",
+        callSeq: 3,
+        queues: ["tiles"],
+        max: 2,
+        cursor: "b",
+      },
     ],
   });
 });

@@ -72,9 +72,9 @@ export class Loop {
   }
 
   private end(): void {
-    const { stopping, heart, reports, cancellations, attempts, gathering, status, lifetime } =
-      this.parts;
-    this.parts.onCall.stop();
+    const { stopping, heart, reports, cancellations, attempts, gathering } = this.parts;
+    const { onCall, status, lifetime } = this.parts;
+    onCall.stop();
     stopping.end();
     this.giveUp();
     lifetime.end();
@@ -201,8 +201,10 @@ export class Loop {
     const { asking, onCall } = this.parts;
     const plain = asking.request(this.bounds(room), conditions);
     if (plain === null) return;
-    const request = Object.assign(plain, onCall.withClaim(plain));
-    const end = await this.call("claim", (n) => this.options.transport.claim(n, request));
+    const request = onCall.withClaim(plain);
+    const end = await this.call("claim", (callSeq) =>
+      this.options.transport.claim(callSeq, request),
+    );
     if (end.kind === "answered") return await this.claimed(end, request);
     asking.cameInVain(request);
     onCall.answered(request);
@@ -210,13 +212,12 @@ export class Loop {
   }
 
   private async complete(sending: Sending, room: number): Promise<void> {
-    const { asking, heart, outbox, recording } = this.parts;
+    const { asking, heart, onCall, outbox, recording } = this.parts;
     await recording.handOver(sending);
     const conditions = room > 0 && asking.asksBeside ? this.mayClaim(room) : null;
-    const { onCall } = this.parts;
     const plain =
       conditions === null ? undefined : asking.requestBeside(this.bounds(room), conditions);
-    const claim = plain === undefined ? undefined : Object.assign(plain, onCall.withClaim(plain));
+    const claim = plain === undefined ? undefined : onCall.withClaim(plain);
     const options = {
       ...recording.optionsOf(sending),
       ...(claim === undefined ? {} : { claim }),
@@ -262,9 +263,8 @@ export class Loop {
     { reply, sentAt, repeats }: Extract<CallEnd<Claimed>, { kind: "answered" }>,
     request: ClaimRequest | undefined,
   ): Promise<void> {
-    const { asking, following, attempts, cancellations, execution } = this.parts;
+    const { asking, following, attempts, cancellations, execution, onCall } = this.parts;
     asking.answered(reply, request, this.options.clock.now() - sentAt);
-    const { onCall } = this.parts;
     onCall.answered(request, reply.duty);
     if (reply.jobs.length === 0) return following.cameInVain(request);
     const leases = await confirmLeases(this.options, reply.jobs, { sentAt, repeats });

@@ -97,26 +97,25 @@ export class OnCall {
     return this.duty === "watch" ? null : this.nextMs;
   }
 
-  /** To be sent with a claim. */
-  withClaim(request: ClaimRequest): { onCall?: OnCallRequest } {
-    const { peers, presenceMs } = this.deps;
+  /** The same request, which asks for a duty now if it may stand by. */
+  withClaim(request: ClaimRequest): ClaimRequest {
+    const { peers } = this.deps;
     // A worker that knows its places scans nothing that would tell it how large its fleet is.
-    if (peers === undefined || (this.duty === "all" && request.placed === true)) return {};
+    if (peers === undefined || (this.duty === "all" && request.placed === true)) return request;
     const more = this.follows ? Math.max(0, this.waiting - (request.named?.length ?? 0)) : 0;
-    return { onCall: { peers, more, ...(presenceMs === undefined ? {} : { presenceMs }) } };
+    return Object.assign(request, { onCall: { peers, more, ...this.presence } });
   }
 
   /** To be sent with a beat. */
   withBeat(): { onCall?: OnCallRequest } {
-    const { peers, presenceMs, room, asking } = this.deps;
+    const { peers, room, asking } = this.deps;
     const { untaken: more } = this;
     this.untaken = 0;
     const hasDuty = this.duty !== "all" && this.duty !== "off";
     if (peers === undefined || (!hasDuty && more === 0)) return {};
-    const presence = presenceMs === undefined ? {} : { presenceMs };
     const names = this.duty === "onCall" ? asking.preferred : [];
     const preferred = names.length === 0 ? {} : { prefers: names };
-    return { onCall: { ...{ peers, more, room: room() }, ...preferred, ...presence } };
+    return { onCall: { ...{ peers, more, room: room() }, ...preferred, ...this.presence } };
   }
 
   /** A call was answered, or not: then a worker on standby does not know whether it is to go on call. */
@@ -175,6 +174,11 @@ export class OnCall {
     this.endStandby();
     this.cancelTimer();
     this.duty = "off";
+  }
+
+  private get presence(): { presenceMs?: number } {
+    const { presenceMs } = this.deps;
+    return presenceMs === undefined ? {} : { presenceMs };
   }
 
   private get isStandby(): boolean {

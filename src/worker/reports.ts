@@ -33,7 +33,7 @@ interface Pending {
   done: (() => void)[];
 }
 
-type Taken = { of: Pending; said: ReportBatch }[];
+type Taken = { of: Pending; reported: ReportBatch }[];
 
 export interface ReportsDeps {
   clock: Clock;
@@ -72,7 +72,7 @@ export class Reports {
     return unsent;
   }
 
-  /** Something was said. */
+  /** Something was reported. */
   changed(attempt: Attempt): void {
     const pending = this.pending.get(attempt);
     if (pending === undefined || this.stopped) return;
@@ -147,9 +147,9 @@ export class Reports {
     this.lastSentAt = clock.now();
     try {
       const answers = await transport.report({
-        updates: taken.flatMap(({ said }) => said.updates),
-        logs: taken.flatMap(({ said }) => said.logs),
-        output: taken.flatMap(({ said }) => said.output),
+        updates: taken.flatMap(({ reported }) => reported.updates),
+        logs: taken.flatMap(({ reported }) => reported.logs),
+        output: taken.flatMap(({ reported }) => reported.output),
       });
       this.failures = 0;
       this.notBefore = -Infinity;
@@ -177,14 +177,14 @@ export class Reports {
       of.textSince = 0;
       if (reported.updates.length + reported.logs.length + reported.output.length === 0) continue;
       of.turn = this.turns;
-      taken.push({ of, said: reported });
+      taken.push({ of, reported });
     }
     return taken;
   }
 
   private answered(taken: Taken, answers: readonly ReportAnswer[]): void {
     const { attempts } = this.deps;
-    for (const { of, said } of taken) {
+    for (const { of, reported } of taken) {
       const { id, attempt: number } = of.attempt.job;
       const answer = answers.find((one) => one.id === id && one.attempt === number);
       if (answer === undefined) continue;
@@ -196,7 +196,7 @@ export class Reports {
       if (answer.answer === "canceled") attempts.cancel(answer);
       of.alone = false;
       of.refusals = 0;
-      this.tellRefused(of, of.unsent.confirm(said, answer), ALL_SAID);
+      this.tellRefused(of, of.unsent.confirm(reported, answer), ALL_SAID);
       if (of.isLast && of.unsent.isEmpty) this.finish(of);
     }
   }
