@@ -3,7 +3,7 @@
  *
  * A call-up moves one key: all places up to it are called. A claim that leaves more than the workers on call have room
  * for writes it, for twice as many as the call-up a moment before. A job that prefers a worker by its name calls up that one
- * alone: it has a row of its own, which no other worker's subscription reads.
+ * alone: its row is read by no other worker's subscription, or by one in 256.
  *
  * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
  * it is a new one. Conflicts with: another call-up of the same peers.
@@ -21,6 +21,7 @@ import {
   LEASES_MAX,
   ON_CALL,
   SESSIONS_READ_BYTES,
+  stableHash,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
@@ -56,14 +57,18 @@ export async function isCalledUp(
   return rows.some((row) => row !== null);
 }
 
-/** Of the call-ups of one worker. */
+/** Rows of call-ups by name, of the same peers: whatever names a worker says, there are no more. */
+const NAME_ROWS = 256;
+
+/** Of the call-ups of one worker, and of few others: each of these looks in vain. */
 function keyOf(peers: string, worker: string): string {
   checkLabel("The name of a worker", worker);
-  return `${peers}@${worker}`;
+  return `${peers}@${stableHash(worker) % NAME_ROWS}`;
 }
 
 /**
- * Calls up workers that stand by, by their names: a waiting job prefers each. Reads → writes: the rows of these names.
+ * Calls up workers that stand by, by their names: a waiting job prefers each. Reads → writes: the rows of these names, of at
+ * most `NAME_ROWS`.
  * Conflicts with: another beat that names one of them.
  */
 export async function callUpPreferred(

@@ -306,6 +306,17 @@ describe("a beat", () => {
     expect(await called(members)).toEqual([]);
   });
 
+  test("writes no row of preferred workers where its worker is not on call, and few rows of many names", async () => {
+    const { world, on, standby } = await newFleet();
+    const names = (from: number) => Array.from({ length: 64 }, (_, i) => `none-${from + i}`);
+    await standby[0]!.beats({ prefers: names(0) });
+    expect(await world.all("callUps")).toEqual([]);
+    for (let from = 0; from < 16 * 64; from += 64) await on[0]!.beats({ prefers: names(from) });
+    const { length } = await world.all("callUps");
+    expect(length).toBeGreaterThan(64);
+    expect(length).toBeLessThanOrEqual(256);
+  });
+
   test.each([
     ["a blank name", [" "]],
     ["a long one", ["x".repeat(300)]],

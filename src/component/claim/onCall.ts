@@ -257,7 +257,8 @@ export async function dutyAtBeat(
   const peers = peersOf(session, request);
   const { room = 0, more = 0, prefers = [] } = request;
   checkInteger("room", room, 0, LEASES_MAX);
-  await callUpPreferred(ctx, peers, prefers, now);
+  // It has claimed as one of them, and the rows that its words write are bounded by that.
+  if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
   const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
   const standing = standingOf(seen, session, now);
   const { others, withRoom, watcher, gone } = standing;
