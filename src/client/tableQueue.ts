@@ -138,9 +138,9 @@ export class TableQueue<
   }
 
   /**
-   * Makes the mutation that works on the rows, a batch of them at a time, to be exported as `run` by the module that `functions` names. The rows that
-   * still say so when the handler returns are no longer `pending` but `succeeded`; a handler that gives a row another state
-   * has decided about that row. A batch, its rows' states and the cursor are one transaction. If the handler throws, nothing
+   * Makes the mutation that works on the rows, a batch of them at a time, to be exported as `run` by the module that `functions`
+   * names. The rows that still say so when the handler returns are no longer `pending` but `succeeded`; a handler that gives a
+   * row another state has decided about that row. A batch, its rows' states and the cursor are one transaction. If the handler throws, nothing
    * of it stays, and the batch is tried again, by `retry`.
    *
    * @param handler Is given the first rows that wait, up to `loop.rows`, and the cursor that it returned last, at first `null`;

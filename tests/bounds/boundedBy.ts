@@ -42,7 +42,7 @@ const BY: Record<string, string> = {
   "tables:loop": ONE_QUEUE,
   "tables:advance": ONE_QUEUE,
   "lib:takeBack": LEASES,
-  "lib:heartbeat": `${LEASES}; ${WATCH}`,
+  "lib:heartbeat": `${LEASES}; ${WATCH}; peers as \`claim/onCall:seePeers\`, and 64 rows of call-ups`,
   "lib:report": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
   "lib:laneReport": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
   "lib:laneStanding": LEASES,

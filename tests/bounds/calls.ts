@@ -12,7 +12,6 @@ import {
   type Conditions,
 } from "../../src/shared/index.js";
 import { mutation, type Line } from "../interleavings/line.js";
-
 import {
   declarationOf,
   fullReport,
@@ -22,6 +21,7 @@ import {
   queueName,
   text,
 } from "./fullShapes.js";
+import { PEERS } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
 
@@ -119,6 +119,12 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
   }
 }
 
+/** On call without room, it leaves jobs, and jobs that prefer as many others as a beat may name. */
+const FULL_WORKER = {
+  ...{ peers: PEERS, more: 9, room: 0 },
+  prefers: many(LEASES_MAX, (n) => `worker ${n}`),
+};
+
 function workerCalls({ token, full, pending, ring }: FullWorld) {
   const caller = { token, sessionKey: "idle0" };
   const held = { token, sessionKey: full.sessionKey };
@@ -170,6 +176,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       claims(PULL, UNMET),
       claims(PULL, CONDITIONS, { woken: true, waited: true }),
       claims(PULL, CONDITIONS, { named: many(LEASES_MAX, () => pending), lookIn: [] }),
+      claims(PULL, CONDITIONS, { onCall: { peers: PEERS, more: 9 } }),
       claims(PULL, CONDITIONS, { lookIn: [], rows: offered() }),
     ],
     "lib:complete": [
@@ -213,6 +220,8 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:heartbeat": [
       mutation("lib:heartbeat", { ...held, leases: full.leases }),
       mutation("lib:heartbeat", { ...caller, leases: [] }),
+      mutation("lib:heartbeat", { ...caller, leases: [], onCall: { ...FULL_WORKER, prefers: [] } }),
+      mutation("lib:heartbeat", { ...caller, leases: [], onCall: FULL_WORKER }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [] }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [], leaving: 1_000 }),
     ],

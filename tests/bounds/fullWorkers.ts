@@ -1,5 +1,7 @@
 /** Sessions, lanes and processes of the full world, with as much in hand as they may have. */
+import { FIRST_PLACE } from "../../src/component/rows/duties.js";
 import {
+  CALL_UP_MAX,
   COST_MAX,
   FLEET_MAX,
   LANES_READ,
@@ -7,6 +9,7 @@ import {
   NAME_MAX_LENGTH,
   PAYLOAD_MAX_BYTES,
   QUEUES_MAX,
+  RANKED_SESSIONS_MAX,
 } from "../../src/shared/index.js";
 import { COMPONENT } from "../races/deployment.js";
 import {
@@ -34,6 +37,16 @@ async function plantRunning(world: LargeWorld, n: number, count: number) {
     })),
   );
   return ids.map((id) => ({ id, attempt: 3 }));
+}
+
+/** The peers of a large fleet, as its workers name them. */
+export const PEERS = "alike";
+export const peersIn = (token: string) => `${token}:${PEERS}`;
+
+/** More are on call than one call reads, and the rest stand by. */
+function dutyOf(token: string, n: number): Fields {
+  const onCall = n < 5 * RANKED_SESSIONS_MAX;
+  return { peers: peersIn(token), ...(onCall ? {} : { standbySince: FIRST_PLACE + n }) };
 }
 
 export async function plantSessions(world: LargeWorld, token: string) {
@@ -65,7 +78,9 @@ export async function plantSessions(world: LargeWorld, token: string) {
     ...many(FLEET_MAX + 500, (n) =>
       row(`active${n}`, { state: "active", expiresAt: now - 1_000 + n, leases: held }),
     ),
-    ...many(FLEET_MAX + 500, (n) => row(`idle${n}`, { state: "idle", expiresAt: now, leases: [] })),
+    ...many(FLEET_MAX + 500, (n) =>
+      row(`idle${n}`, { state: "idle", expiresAt: now, leases: [], ...dutyOf(token, n) }),
+    ),
     ...many(500, (n) => {
       const expiresAt = now - 25 * HOUR;
       return row(`gone${n}`, { state: "gone", expiresAt, lastSeenAt: expiresAt, leases: [] });
@@ -76,6 +91,9 @@ export async function plantSessions(world: LargeWorld, token: string) {
     "tokenSessions",
     ids.slice(0, 1_000).map((one) => ({ token, session: one })),
   );
+  await world.plant("callUps", [
+    { peers: peersIn(token), upTo: FIRST_PLACE, count: CALL_UP_MAX, at: now - 100 },
+  ]);
   await world.plant(
     "fleets",
     many(QUEUES_MAX, (i) => ({

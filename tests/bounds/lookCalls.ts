@@ -3,6 +3,7 @@ import { BULK_CHANGED } from "../../src/shared/index.js";
 import { mutation, type Line } from "../interleavings/line.js";
 import type { Call } from "../interleavings/transactions.js";
 import { PUSH_QUEUES, queueName } from "./fullShapes.js";
+import { peersIn } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 
 /** A call, or the steps that lead to it. */
@@ -13,7 +14,7 @@ export const query = (path: string, args: object = {}): Call => ({
   kind: "query",
 });
 
-export function observeCalls({ long, pending, world }: FullWorld) {
+export function observeCalls({ long, pending, world, tokenId }: FullWorld) {
   const q = queueName(0);
   const list = (fields: object, of = q) =>
     query("observe:list", {
@@ -60,7 +61,7 @@ export function observeCalls({ long, pending, world }: FullWorld) {
       }),
     ],
     "claim/onCall:seePeers": [
-      query("claim/onCall:seePeers", { peers: "none", now, isGrowing: true, atLeast: 8 }),
+      query("claim/onCall:seePeers", { peers: peersIn(tokenId), now, isGrowing: true, atLeast: 8 }),
     ],
     "claim/fleet:fleetMembers": [
       query("claim/fleet:fleetMembers", { queue: queueName(PUSH_QUEUES), now }),

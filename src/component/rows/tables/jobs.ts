@@ -220,7 +220,8 @@ export const jobTables = {
   /**
    * Jobs that must have begun, or ended, by a certain time, or are left to some workers until then: a row for each such
    * bound of a job. Inserted by `enqueue` and, for a deadline, by `retry`; deleted by the expiry's timer of its segment, which
-   * ends the job if it still waits, or ends its preference. Apart because a job's own index gives its place, and cannot give the end of its wait.
+   * ends the job if it still waits, or ends its preference. Apart because a job's own index gives its place, and cannot give the
+   * end of its wait.
    */
   expiries: defineTable({ queue: v.string(), at: v.number(), job: v.id("jobs") }).index("at", [
     "queue",
