@@ -39,6 +39,8 @@ export class Chaos {
   /** With the killed ones. */
   readonly #all: WorkerProcess[] = [];
   #next = 0;
+  /** Of the run that goes on. */
+  #ids: string[] = [];
 
   private constructor(
     readonly deployment: Deployment,
@@ -82,13 +84,19 @@ export class Chaos {
     await killAll(this.#crew.splice(0));
   }
 
-  /** One that holds jobs, and another comes in its place. */
+  /** One that holds jobs, and another comes in its place. A run whose jobs have all ended is given more of them first. */
   async killOne(): Promise<void> {
     const holds = ({ lines }: WorkerProcess) =>
       lines.filter(({ started }) => started !== undefined).length -
       lines.filter(({ finished }) => finished !== undefined).length;
     const worker = await until(
-      async () => this.#crew.find((one) => holds(one) > 0),
+      async () => {
+        const one = this.#crew.find((each) => holds(each) > 0);
+        const jobs = this.#ids.length;
+        if (one === undefined && this.#finished(this.#next - jobs, jobs) === jobs)
+          await this.#enqueue(CREW * CONCURRENCY);
+        return one;
+      },
       (one) => one !== undefined,
     );
     this.#crew = this.#crew.filter((one) => one !== worker);
@@ -117,13 +125,9 @@ export class Chaos {
     harm: (progress: Progress) => Promise<void>,
   ): Promise<Count> {
     const from = this.#next;
-    this.#next += jobs;
     const before = this.#events(new Set());
-    const ids: string[] = [];
-    for (let n = from; n < from + jobs; n += A_CALL) {
-      const batch = { from: n, count: Math.min(A_CALL, from + jobs - n), workMs: WORK_MS };
-      ids.push(...(await this.deployment.app.client.mutation(api.chaos.enqueue, batch)));
-    }
+    this.#ids = [];
+    await this.#enqueue(jobs);
     await harm(async (share) => {
       await until(
         async () => this.#finished(from, jobs),
@@ -132,10 +136,12 @@ export class Chaos {
       );
     });
     const harmed = performance.now();
-    const left = jobs - this.#finished(from, jobs);
+    const ids = this.#ids;
+    const all = ids.length;
+    const left = all - this.#finished(from, all);
     const rows = await until(
-      () => this.#done(from, jobs),
-      (done) => new Set(done.map(({ n }) => n)).size === jobs,
+      () => this.#done(from, all),
+      (done) => new Set(done.map(({ n }) => n)).size === all,
       boundMs(left),
     );
     const ms = performance.now() - harmed;
@@ -160,9 +166,20 @@ export class Chaos {
         .join(", ")}; ended ${ms.toFixed()} ms after the last harm, of ${boundMs(left)}`,
     );
     expect(rows.map(({ job }) => job).sort()).toEqual([...ids].sort());
-    expect(count.succeeded).toBe(jobs);
+    expect(count.succeeded).toBe(all);
     expect(this.#begunTwice()).toEqual([]);
     return count;
+  }
+
+  async #enqueue(count: number): Promise<void> {
+    const { client } = this.deployment.app;
+    const end = this.#next + count;
+    while (this.#next < end) {
+      const batch = { from: this.#next, count: Math.min(A_CALL, end - this.#next) };
+      this.#next += batch.count;
+      const enqueued = await client.mutation(api.chaos.enqueue, { ...batch, workMs: WORK_MS });
+      this.#ids.push(...enqueued);
+    }
   }
 
   #lines() {
