@@ -132,7 +132,7 @@ async function record(
 ): Promise<{ answers: Answer[]; current: Session; besideCallbacks: boolean }> {
   const deliver = deferCallbacks ? oweAll : tellAll;
   const recorded = await withEffects(ctx, { now, bySession: true, deliver }, async (ctx) => {
-    const { answers, leases } = await recordAll(ctx, session, finished);
+    const { answers, leases } = await recordAll(ctx, session, finished, "worker");
     const besideCallbacks = !deferCallbacks && ctx.effects.callbacks.length > 0;
     if (besideCallbacks) await keepLeases(ctx.db, session, leases, now);
     return { answers, besideCallbacks, current: { ...session, leases } };

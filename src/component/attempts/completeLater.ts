@@ -44,7 +44,9 @@ export const recordLate = internalMutation({
   handler: async (ctx, { token, sessionKey, finished }): Promise<null> => {
     const session = await sessionOfKey(ctx.db, sessionKey);
     if (session?.token !== token) return null;
-    const { leases } = await withEffects(ctx, {}, (ctx) => recordAll(ctx, session, [finished]));
+    const { leases } = await withEffects(ctx, {}, (ctx) =>
+      recordAll(ctx, session, [finished], "worker"),
+    );
     if (leases.length < session.leases.length) await keepOthers(ctx.db, session, leases);
     return null;
   },

@@ -26,7 +26,10 @@ interface Recorded {
 }
 
 /** Of a session as much as it takes to know its leases. */
-export type Holding = Pick<Session, "_id" | "leases" | "lane">;
+export type Holding = Pick<Session, "_id" | "leases">;
+
+/** A lane alone knows of handlers that could not be begun: a worker's word for that counts as any snooze or failure. */
+export type Reporter = "lane" | "worker";
 
 /**
  * Records the outcomes that are the session's to report. Each gets an answer of its own; a stale one undoes no other.
@@ -36,6 +39,7 @@ export async function recordAll(
   ctx: EdgeCtx,
   session: Holding,
   finished: readonly Finished[],
+  reporter: Reporter,
   queue?: Queue,
 ): Promise<Recorded> {
   const answers: Answer[] = [];
@@ -60,9 +64,9 @@ export async function recordAll(
     const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
     queues.set(job.queue, of);
     const { outcome } = one;
-    const said = { ...one, outcome: session.lane === undefined ? ofWorker(outcome) : outcome };
+    const said = { ...one, outcome: reporter === "worker" ? ofWorker(outcome) : outcome };
     // A lane's jobs are of one queue: one read of its events in a call.
-    if (!isMismatched && session.lane !== undefined && isMismatchOf(outcome)) {
+    if (!isMismatched && reporter === "lane" && isMismatchOf(outcome)) {
       isMismatched = true;
       await recordMismatch(ctx, job, outcome.error, ctx.now);
     }

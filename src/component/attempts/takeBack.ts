@@ -28,7 +28,7 @@ export async function takeBack(
   }
   const step = { now, bySession: true };
   const { answers, leases } = await withEffects(ctx, step, (ctx) =>
-    recordAll(ctx, session, args.finished),
+    recordAll(ctx, session, args.finished, "worker"),
   );
   await keepLeases(ctx.db, session, leases, now);
   return { answers };

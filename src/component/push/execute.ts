@@ -61,7 +61,7 @@ export async function executeAll(
     // It has no answer: its lane runs it alone.
     if (outcome === "tooMuch") continue;
     const finished = [{ id, attempt, outcome }];
-    const recorded = await recordAll(ctx, current, finished, queue);
+    const recorded = await recordAll(ctx, current, finished, "lane", queue);
     done.answers.push(...recorded.answers);
     done.leases = recorded.leases;
   }

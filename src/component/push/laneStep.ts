@@ -181,7 +181,7 @@ async function finish(
     const held = { ...session, leases: await dropOver(ctx, session.leases, args.over ?? []) };
     const executed = await executeAll(ctx, held, queue, args.execute);
     const current = { ...session, leases: executed.leases };
-    const recorded = await recordAll(ctx, current, args.finished, queue);
+    const recorded = await recordAll(ctx, current, args.finished, "lane", queue);
     const answers = [...recorded.answers, ...executed.answers];
     const kept = {
       ...session,

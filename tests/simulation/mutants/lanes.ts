@@ -150,6 +150,12 @@ const planted: readonly Mutant[] = [
     needs: ["deploys"],
   },
   {
+    name: "a lane that reports a missing handler apart is taken for a worker",
+    changes: [{ in: "laneApart.ts:apartOf", from: `"lane"`, to: `"worker"` }],
+    finds: ["deploys"],
+    needs: ["deploys"],
+  },
+  {
     name: "the next version refuses the calls of lanes that still run the last one",
     changes: [
       {
