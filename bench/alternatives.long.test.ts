@@ -7,7 +7,7 @@ const JOBS = 30;
 const NUMBERS = Array.from({ length: JOBS }, (_, n) => n);
 const sorted = (times: Map<number, number>) => [...times.keys()].sort((a, b) => a - b);
 
-test.each(PULL)(
+test.each([...PULL, "following"] as const)(
   "%s: three workers do each of 30 jobs once, and each end is recorded",
   async (alternative) => {
     const fleet = { workers: 3, concurrency: 1 };

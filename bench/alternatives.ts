@@ -15,6 +15,7 @@ export const ALTERNATIVES = {
   workpool: { label: "workpool", side: "push", module: "workpool" },
   plain: { label: "plain scheduling", side: "push", module: "plain" },
   pulled: { label: "Conveyor", side: "pull", module: "conveyor" },
+  following: { label: "Conveyor, each follows", side: "pull", module: "conveyor" },
   many: { label: "Conveyor", side: "pull", module: "many" },
   farm: { label: "llama farm", side: "pull", module: "farm" },
   ring: { label: "circular queue", side: "pull", module: "ring" },
@@ -32,5 +33,5 @@ export const PUSH_AND_INLINE = [
 ] as const satisfies AlternativeName[];
 export const PULL = ["pulled", "farm", "ring"] as const satisfies AlternativeName[];
 
-export const isConveyor = (name: AlternativeName): boolean =>
-  name === "conveyor" || name === "inline" || name === "pulled" || name === "many";
+const CONVEYORS: readonly AlternativeName[] = ["conveyor", "inline", "pulled", "following", "many"];
+export const isConveyor = (name: AlternativeName): boolean => CONVEYORS.includes(name);

@@ -6,10 +6,14 @@ import type { Stream } from "./streams.js";
 
 /**
  * How jobs come: all by one mutation, or one for each thousand; or by a mutation each; or nothing comes for so long; or
- * streams of calls come into several queues.
+ * streams of calls come into several queues; or first a few alone, then nothing for so long, and then all by one mutation.
  */
 export type Load =
-  { inOne: number } | Arrivals | { idleMs: number } | { streams: readonly Stream[] };
+  | { inOne: number }
+  | Arrivals
+  | { idleMs: number }
+  | { streams: readonly Stream[] }
+  | { alone: number; everyMs: number; pauseMs: number; burst: number };
 
 /** The shape of a job. */
 export interface Work {
@@ -82,6 +86,8 @@ export interface Case {
   seeds?: number;
   /** A job that has not ended so long after the last call was answered counts as lost. Defaults to half an hour. */
   patienceMs?: number;
+  /** So long before the first job comes all wait. */
+  waitsMs?: number;
   /** For programs outside. */
   fleet?: Fleet;
   /** Into how many parts Conveyor's queue is split. Defaults to the product's default. */

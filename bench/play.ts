@@ -44,7 +44,7 @@ export interface Played {
   keptBytes: number;
   /** Jobs without a recorded end. */
   lost: number;
-  workers: Pick<Workers, "errors" | "byName">;
+  workers: Pick<Workers, "errors" | "byName" | "begins">;
   occupancy: Sample[];
   windows: ({ window: Window } & Stretch)[];
   /** When the cancel of all was requested, and when it was answered. */
@@ -91,7 +91,7 @@ export async function play(
   });
   try {
     await world.push(app);
-    const workers = await prepare(world, store, side, module, one);
+    const workers = await prepare(world, store, side, name, one);
     const watched = watchJobs(world.backend.runner, store.recorded);
     workers?.watch(watched);
     store.recorded.clear();
@@ -124,7 +124,7 @@ export async function play(
       payloadBytes: store.payloadBytes,
       keptBytes: store.keptBytes,
       lost: Math.max(0, jobs - watched.recorded.size),
-      workers: workers ?? { errors: [], byName: new Map() },
+      workers: workers ?? { errors: [], byName: new Map(), begins: [] },
       ...(canceled === undefined ? {} : { canceled }),
       ...(bumped === undefined ? {} : { bumped }),
     };
@@ -138,11 +138,12 @@ async function prepare(
   world: World,
   store: WatchingStore,
   side: Side,
-  module: string,
+  name: AlternativeName,
   one: Case,
 ): Promise<Workers | undefined> {
+  const { module } = ALTERNATIVES[name];
   if (one.reads !== undefined) await makeDeadPages(world);
-  const workers = await side.start?.(world, module, one);
+  const workers = await side.start?.(world, name, one);
   store.first.clear();
   const { one: entry } = side.entries(module, one);
   const warmings = "streams" in one.load ? warmingsOf(one.load.streams) : [argsOf(one, -1, 0)];
@@ -153,6 +154,7 @@ async function prepare(
   }
   // The upkeep after the first job has been done as well.
   if ("idleMs" in one.load) await world.advance(FORGOTTEN_MS);
+  if (one.waitsMs !== undefined) await world.advance(one.waitsMs);
   if (one.backlog !== undefined) await preload(world, module, one, store);
   return workers;
 }
@@ -192,9 +194,30 @@ async function bringIn(
     const told = await callAll(world, entries.one, calls);
     return { ...told, jobs: calls.reduce((all, { args }) => all + args.works.length, 0) };
   }
+  if ("burst" in load) return await bringAloneAndBurst(world, entries, one, load);
   const calls = arrivals(world, load).map((at, n) => ({ at, args: argsOf(one, n) }));
   const told = await callAll(world, entries.one, calls);
   return { ...told, jobs: told.callerMs.length - told.errors.length };
+}
+
+async function bringAloneAndBurst(
+  world: World,
+  entries: { one: string; all: string },
+  one: Case,
+  { alone, everyMs, pauseMs, burst }: Extract<Case["load"], { burst: number }>,
+): Promise<Told & { jobs: number }> {
+  const singles = Array.from({ length: alone }, (_, n) => ({
+    ...{ at: n * everyMs, args: argsOf(one, n) },
+  }));
+  const works = Array.from({ length: burst }, (_, i) => workOf(one, alone + i));
+  const calls = [{ at: alone * everyMs + pauseMs, args: { works } }];
+  const [first, last] = await Promise.all([
+    callAll(world, entries.one, singles),
+    callAll(world, entries.all, calls, "the caller of many"),
+  ]);
+  const errors = [...first.errors, ...last.errors];
+  const callerMs = [...first.callerMs, ...last.callerMs];
+  return { errors, callerMs, jobs: errors.length > 0 ? 0 : alone + burst };
 }
 
 /** How many a load brings. */

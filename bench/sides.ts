@@ -12,7 +12,7 @@ export interface Side {
   /** The app's function that brings one job in, and the one that brings many. */
   entries(module: string, one: Case): { one: string; all: string };
   /** Starts the workers outside of Convex. */
-  start?(world: World, module: string, one: Case): Promise<Workers>;
+  start?(world: World, name: AlternativeName, one: Case): Promise<Workers>;
 }
 
 /** Programs outside of Convex. */
@@ -21,6 +21,8 @@ export interface Workers {
   errors: string[];
   /** How many jobs each began. */
   byName: Map<string, number>;
+  /** Each job that one began, and when. */
+  begins: { name: string; at: number }[];
   /** The first so many end at once, in the middle of their work. */
   kill(count: number): void;
   /** From now on, their output counts. */

@@ -59,6 +59,8 @@ export interface Figures {
   callerMs: Latencies;
   /** Places and permits that were taken until the last end was recorded. */
   used: Used;
+  /** How many workers outside began a job of a burst, and how long after it came the last of them began its first. */
+  woken?: { workers: number; ms: number };
   /** Where jobs are of several sorts, the figures of each. */
   sorts?: Record<string, { startMs: Latencies; doneMs: Latencies; jobs: number }>;
   /** Of the app's own mutation: its tries that lost and its errors, in 100 calls, and how long a call took. */
@@ -117,6 +119,7 @@ export function count(
   const sorts = one.sort === undefined ? undefined : sorted(one.sort, watched);
   const canceled = canceledOf(played);
   const own = ownOf(played, stats);
+  const woken = wokenOf(played, one);
   const last = Math.max(...watched.ended.values());
   const first = Math.min(
     ...(watched.enqueued.size > 0 ? watched.enqueued : watched.began).values(),
@@ -158,10 +161,20 @@ export function count(
     doneMs: between(watched.enqueued, watched.recorded),
     callerMs: latencies(told.callerMs),
     used: used(played.occupancy, one.class),
+    ...(woken === undefined ? {} : { woken }),
     ...(sorts === undefined ? {} : { sorts }),
     ...(canceled === undefined ? {} : { canceled }),
     ...(own === undefined ? {} : { own }),
   };
+}
+
+function wokenOf({ workers, watched: { enqueued } }: Played, { load }: Case): Figures["woken"] {
+  if (!("burst" in load)) return undefined;
+  const came = enqueued.get(load.alone) ?? Infinity;
+  const first = new Map<string, number>();
+  for (const { name, at } of workers.begins)
+    if (at >= came && !first.has(name)) first.set(name, at - came);
+  return { workers: first.size, ms: Math.round(Math.max(0, ...first.values())) };
 }
 
 function ownOf({ bumped }: Played, { functions }: StatsSnapshot): Figures["own"] {

@@ -5,7 +5,8 @@ import { root } from "../../tests/support/paths.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
 import type { Program } from "../../local/virtual/program.js";
 import type { World } from "../../local/virtual/world.js";
-import type { Side } from "../sides.js";
+import { ALTERNATIVES } from "../alternatives.js";
+import type { Side, Workers } from "../sides.js";
 import { note, type Watched } from "../watch/jobs.js";
 
 const PULL = path.join(root, "bench/pull");
@@ -25,18 +26,22 @@ export const pull: Side = {
     ...(shards === undefined ? {} : { SHARDS: String(shards) }),
   }),
   entries: (module) => ({ one: `${module}:enqueue`, all: `${module}:enqueueAll` }),
-  async start(world, module, { fleet = { workers: 1, concurrency: 1 } }) {
+  async start(world, alternative, { fleet = { workers: 1, concurrency: 1 } }) {
+    const { module } = ALTERNATIVES[alternative];
     const names = Array.from({ length: fleet.workers }, (_, n) => `worker ${n}`);
     const key = await admit(world, module, names);
     let into: Watched | null = null;
     const errors: string[] = [];
     const byName = new Map<string, number>();
+    const begins: Workers["begins"] = [];
     const read = (name: string, line: string): void => {
       if (into === null) return;
       const [, what, said] = /^(began|ended|error) (.*)/.exec(line) ?? ["", "error", line];
       if (what === "began" || what === "ended") note(into, what, Number(said), world.now());
       else errors.push(said);
-      if (what === "began") byName.set(name, (byName.get(name) ?? 0) + 1);
+      if (what !== "began") return;
+      byName.set(name, (byName.get(name) ?? 0) + 1);
+      begins.push({ name, at: world.now() });
     };
     const programs: Program[] = [];
     for (const name of names) {
@@ -48,6 +53,7 @@ export const pull: Side = {
           WORKER_KEY: key,
           WORKER_CONCURRENCY: String(fleet.concurrency),
           WORKER_QUEUES: String(fleet.queues ?? 1),
+          WORKER_FOLLOWS: alternative === "following" ? "1" : "0",
         },
         onLine: (line) => read(name, line),
       });
@@ -55,7 +61,7 @@ export const pull: Side = {
       await world.advance(START_GAP_MS);
     }
     return {
-      ...{ errors, byName },
+      ...{ errors, byName, begins },
       watch: (watched) => (into = watched),
       kill: (count) => programs.slice(0, count).forEach((program) => program.kill()),
     };

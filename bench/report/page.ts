@@ -8,6 +8,8 @@ import { PRICES, type Compute } from "../figures/prices.js";
 import type { Line } from "../lines.js";
 import { SCENARIOS } from "../scenarios/all.js";
 import { SENSITIVITY } from "../scenarios/sensitivity.js";
+import { waitingFleets } from "../scenarios/waitingFleets.js";
+import { fleetTableOf } from "./fleetTable.js";
 import { groupBy } from "./group.js";
 import { plotScenario } from "./plots.js";
 import { BENCH } from "./results.js";
@@ -86,6 +88,7 @@ function section(scenario: Scenario, lines: readonly Line[]): string {
     `## ${title}`,
     question,
     `\`npm run bench -- --only "${title}"\``,
+    ...(scenario === waitingFleets ? [fleetTableOf(lines)] : []),
     ...[...cases].flatMap(([name, of]) => [`### ${name}`, settingsOf(of[0]!), tableOf(of)]),
     ...plots,
   ].join("\n\n");

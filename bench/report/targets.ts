@@ -9,6 +9,7 @@ import { fleets } from "../scenarios/fleets.js";
 import { idleHour } from "../scenarios/idleHour.js";
 import { isolated } from "../scenarios/isolated.js";
 import { waitingJobs } from "../scenarios/waitingJobs.js";
+import { fleetTargetsOf } from "./fleetTable.js";
 import { queueTargetsOf } from "./queueTargets.js";
 import { judgedLines, verdict, type Target } from "./verdict.js";
 
@@ -138,6 +139,7 @@ export function targetsOf(lines: readonly Line[]): Target[] {
       ({ ours, theirs }) => ours.perSecond / theirs.perSecond,
       (ratio) => ratio >= 3,
     ),
+    ...fleetTargetsOf(plain),
     ...queueTargetsOf(plain),
   ];
 }

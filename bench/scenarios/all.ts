@@ -28,6 +28,7 @@ import { shortJobs } from "./shortJobs.js";
 import { sustained } from "./sustained.js";
 import { together } from "./together.js";
 import { trickle } from "./trickle.js";
+import { waitingFleets } from "./waitingFleets.js";
 import { waitingJobs } from "./waitingJobs.js";
 import { workersOfManyQueues } from "./workersOfManyQueues.js";
 
@@ -45,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
     priorities,
     idleHour,
     fleets,
+    waitingFleets,
     together,
   ],
   workersOfManyQueues,

@@ -1,7 +1,6 @@
 /**
  * From one worker outside of Convex to a thousand, on one queue, each with one job at a time. Question: does a larger
- * fleet do more, up to the class's limits, and does any worker get an error? A backlog of short jobs; then one job per
- * second for a fleet that waits: how many are woken for it, and at which cost?
+ * fleet do more, up to the class's limits, and does any worker get an error? A backlog of short jobs.
  */
 import { PULL } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";
@@ -17,25 +16,19 @@ const longer = (workers: number, of: "s16" | "s256"): Case => {
   const name = `${workers} workers, ${LONGER} jobs for each, ${of.toUpperCase()}`;
   return { ...one, name, of: ["pulled"] };
 };
-const waiting = (workers: number, seconds: number): Case => ({
-  ...{ name: `${workers} workers wait, one job a second`, of: PULL, class: "s16" },
-  ...{ load: { perSecond: 1, seconds }, work: { kind: "act", ms: 20 } },
-  fleet: { workers, concurrency: 1 },
-});
 /** Enough for each of a thousand to have one. */
 const jobsFor = (workers: number): number => Math.max(600, workers);
 const LONGER = 5;
 
 export const fleets: Scenario = {
   title: "Fleets of 1 to 1,000 workers",
-  question: "Does a larger fleet do more, and how much does its wake cost?",
+  question: "Does a larger fleet do more?",
   cases: [
     ...[1, 4, 16, 64, 256, 1_000].map((n) => fleetOf(n, "s16", jobsFor(n))),
     ...[64, 256, 1_000].map((n) => fleetOf(n, "s256", jobsFor(n))),
     ...[256, 1_000].map((n) => longer(n, "s16")),
     ...[256, 1_000].map((n) => longer(n, "s256")),
-    ...[16, 64, 256].map((n) => waiting(n, 60)),
   ],
-  smoke: [fleetOf(2, "s16", 10), waiting(2, 3)],
+  smoke: [fleetOf(2, "s16", 10)],
   grows: "workers",
 };

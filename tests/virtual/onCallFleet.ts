@@ -21,7 +21,7 @@ const workers = Array.from(
       statusMs: 0,
       handleSignals: false,
       // A worker that asks before each claim stands by for none.
-      ...(isPlain ? { backPressure: { check: () => true } } : {}),
+      ...(isPlain ? { backPressure: { check: () => false } } : {}),
       onEvent: () => {},
       handlers: {
         sums: async ({ payload }) => {
