@@ -6,6 +6,7 @@ vi.mock("../../shared/limits.js", async (original) => ({
   ...(await original<object>()),
   LOOK_ROWS_MAX: 100,
 }));
+vi.hoisted(() => vi.resetModules());
 
 const payloads = (jobs: { payload: unknown }[]) => jobs.map((job) => job.payload);
 

@@ -17,6 +17,7 @@ vi.mock(import("./cancel.js"), async (original) => {
     },
   };
 });
+vi.hoisted(() => vi.resetModules());
 
 beforeEach(() => {
   broken.clear();

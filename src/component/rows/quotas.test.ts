@@ -8,6 +8,7 @@ vi.mock("../../shared/tokenLimits.js", async (original) => ({
   ...(await original<object>()),
   ...{ SESSIONS_MAX: 20, TOKEN_COUNT_BYTES: 1_000, TOKEN_HOUR_BYTES: 10_000 },
 }));
+vi.hoisted(() => vi.resetModules());
 const HOUR_MS = 3_600_000;
 
 afterEach(() => vi.restoreAllMocks());
