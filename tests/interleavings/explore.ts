@@ -45,7 +45,7 @@ export interface Exploration {
   onPoint: (point: Point) => Promise<void>;
   /** Called with each end, once for all orders that lead to the same point with the same answers. */
   onEnd: (end: End) => Promise<void>;
-  /** Called with each point at which any order ends, once, after that. */
+  /** Called with a point at which any order ends, once for all that have the same rows, after that. */
   onRest: (end: End) => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function explore(
   const idOf = (one: object) => ids.get(one) ?? (ids.set(one, ids.size), ids.size - 1);
   const points = new Set<Point>();
   const ends = new Set<string>();
-  const rests = new Set<Point>();
+  const rests = new Set<string>();
   let orders = 0;
 
   async function visit(step: Step): Promise<void> {
@@ -77,8 +77,9 @@ export async function explore(
       ends.add(key);
       const end = { point: step.point, ended, order: step.order.trim() };
       await onEnd(end);
-      if (rests.has(step.point)) return;
-      rests.add(step.point);
+      const contents = transactions.contents(step.point);
+      if (rests.has(contents)) return;
+      rests.add(contents);
       return await onRest(end);
     }
     for (const actor of step.actors) {

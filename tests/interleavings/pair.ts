@@ -165,7 +165,7 @@ async function checkRest(line: Line): Promise<void> {
     return true;
   };
   await wakes();
-  await line.app("mend");
+  if (line.rows("faults", "").length > 0) await line.app("mend");
   await line.pass(SILENCE_MS);
   const collector = new Worker(line, "collector");
   for (let tries = 0; tries < COLLECTOR_TRIES && (await wakes()); tries += 1) {

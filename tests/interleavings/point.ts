@@ -68,6 +68,12 @@ export class Point {
     return this.record.touches(reads) || this.before!.touchedSince(ts, reads);
   }
 
+  /** The rows of all its tables. */
+  tables(namespace: Namespace): Record<string, Doc[]> {
+    const names = [...this.snapshot.tables(namespace)].map(({ name }) => name).sort();
+    return Object.fromEntries(names.map((name) => [name, this.rows(namespace, name)]));
+  }
+
   rows<Row = Doc>(namespace: Namespace, table: string): Row[] {
     const tree = this.snapshot.table(namespace, table)?.indexes.get("by_id")?.tree;
     return [...(tree?.values() ?? [])] as Row[];

@@ -3,6 +3,7 @@
  * begins to its last line, and not committed. Its writes, reads and answer are a pure function of that point (and of the dice,
  * which are seeded); so it is run once for each, for any number of orders that begin it there.
  */
+import { serialize } from "node:v8";
 import type { DeploymentClass } from "../../local/functions/classes.js";
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import type { EngineTransaction } from "../../local/engine/transaction.js";
@@ -76,7 +77,9 @@ export class Transactions {
   readonly first: Point;
   readonly #known = new Map<Point, Map<Call | string, Partial<Record<Looks, Begun>>>>();
   readonly #services: Services;
-  readonly #random: Random = seededRandom(new Uint8Array(SEED_BYTES));
+  readonly #dice = new Map<Call | string, Uint8Array>();
+  readonly #seeds = seededRandom(new Uint8Array(SEED_BYTES).fill(1));
+  #random: Random = seededRandom(new Uint8Array(SEED_BYTES));
   #skewMs = 0;
   #begin: () => EngineTransaction = () => {
     throw new Error("Nothing is being run.");
@@ -102,7 +105,21 @@ export class Transactions {
     this.#known.set(point, here);
     const known = here.get(nameOf(call)) ?? {};
     here.set(nameOf(call), known);
-    return (known[looks] ??= await this.run(point, call, looks));
+    return (known[looks] ??= await this.#runWithDice(point, call, looks));
+  }
+
+  /** Whenever a call begins it throws the same: then rows that many orders lead to are equal, with their ids. */
+  async #runWithDice(point: Point, call: Call, looks: Looks): Promise<Begun> {
+    const random = this.#random;
+    const name = nameOf(call);
+    const dice = this.#dice.get(name) ?? this.#seeds.bytes(SEED_BYTES);
+    this.#dice.set(name, dice);
+    this.#random = seededRandom(dice);
+    try {
+      return await this.run(point, call, looks);
+    } finally {
+      this.#random = random;
+    }
   }
 
   /** The calls that the scheduler would have to start by then, earliest first. */
@@ -120,6 +137,12 @@ export class Transactions {
       const args = argsAt(point, namespace, row);
       return { kind: "mutation", namespace, path: target.path, args, row };
     });
+  }
+
+  /** Equal for points with equal rows, whichever commits have led there. */
+  contents(point: Point): string {
+    const rows = [...this.deployment.instances.keys()].map((namespace) => point.tables(namespace));
+    return serialize(rows).toString("latin1");
   }
 
   async run(point: Point, call: Call, looks: Looks = "new"): Promise<Begun> {

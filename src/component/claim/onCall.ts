@@ -16,7 +16,8 @@
  * At each commit some worker with room is on call, or all that stand by are called. Where two of these transactions run
  * at the same time, each reads the other's write for real:
  * - A worker goes to standby: reads one worker on call by its id, its witness.
- * - The last worker on call with room fills up: reads the workers on call, and the first ones that stand by.
+ * - The last worker on call with room fills up, leaves, or ends its duty with a beat: reads the workers on call, and the
+ *   first ones that stand by.
  * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up others, or have its
  * worker claim. Workers on call that die together are missed by the worker that watches, or by a beat of standby.
  *
@@ -259,7 +260,10 @@ export async function dutyAtBeat(
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
-  const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
+  const looked = await see(ctx, peers, now, more > 0, placesOf(session, peers));
+  // The others that end their duty at the same time may be the last with room.
+  const ends = room === 0 && isOnCall(session, peers);
+  const seen = ends ? { ...looked, listeners: await readListeners(ctx.db, peers) } : looked;
   const standing = standingOf(seen, session, now);
   const { others, withRoom, watcher, gone } = standing;
   const call = async (most: number, againMs?: number) =>
