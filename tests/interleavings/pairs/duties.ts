@@ -240,7 +240,7 @@ const watchAndFill: Pair = {
 
 const nameAndStandBy: Pair = {
   of: "a call-up by name, and a claim of the preferred worker that goes to standby",
-  orders: 6,
+  orders: 24,
   async setUp(line) {
     const { members, on } = await newFleet(line);
     const preferred = standing(line).at(-1)!;
