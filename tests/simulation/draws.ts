@@ -4,6 +4,7 @@ import { drawLarge, isLarge } from "./large.js";
 import { newVersion } from "./faults/newVersion.js";
 import { drawOverrides } from "./overrides.js";
 import { PARTS } from "./parts.js";
+import { BESIDE_CREW, drawCrew } from "./workloads/onCall.js";
 import { BESIDE_CROWD, drawCrowd } from "./workloads/crowd.js";
 import { batches, drawBatches } from "./workloads/batches.js";
 import { deploys } from "./workloads/deploys.js";
@@ -27,7 +28,8 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   const queues = drawQueues(draw);
   const many = new Draw(seed, "crowd of queues");
   // Beside a ring the largest worlds would not end within their events.
-  const crowd = usesRings(queues) || isLarge(seed) ? {} : drawCrowd(many);
+  const crew = isLarge(seed) ? null : drawCrew(seed);
+  const crowd = usesRings(queues) || isLarge(seed) || crew !== null ? {} : drawCrowd(many);
   const isCrowd = Object.keys(crowd).length > 0;
   const plan: Plan = {
     seed,
@@ -45,12 +47,14 @@ export function drawPlan(seed: number, { only }: DrawOptions = {}): Plan {
   if (isLarge(seed)) Object.assign(plan, drawLarge(new Draw(seed, "large")));
   if (isCrowd) plan.class = many.pick(["s16", "s16", "s256", "d1024"]);
   if (isCrowd) plan.faultsMs = many.pick([8_000, 15_000, 30_000]);
+  if (crew !== null) Object.assign(plan, crew);
   const candidates = PARTS.filter((part) => part.fits === undefined || part.fits(plan));
   plan.parts = candidates
     .filter(({ name, chance = 0.5 }) => new Draw(seed, `${name} is on`).chance(chance))
     .map(({ name }) => name)
     .filter((name) => only === undefined || only.includes(name))
-    .filter((name) => !isCrowd || BESIDE_CROWD.includes(name));
+    .filter((name) => !isCrowd || BESIDE_CROWD.includes(name))
+    .filter((name) => crew === null || BESIDE_CREW.includes(name));
   // Each part adds its events to the plan.
   if (plan.parts.includes(deploys.name))
     plan.parts = plan.parts.filter((name) => name !== newVersion.name);

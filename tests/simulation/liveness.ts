@@ -1,11 +1,12 @@
 /** After the faults: everything must come to an end within a bound, and then nothing may happen any more. */
 import { isFinished, type Status } from "../../src/shared/index.js";
 import { lostSchedules } from "./faults/lostSchedules.js";
-import { CIRCULAR, isOf, usedQueues } from "./plan.js";
+import { CIRCULAR, isOf, usedQueues, type WorkerSpec } from "./plan.js";
 import type { Row } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
 import { ROWS } from "./app/names.js";
+import { hasCrew, SHORT_MS } from "./workloads/onCall.js";
 import { hasRows, openRows } from "./workloads/rows.js";
 import { CLUBS, hasScope } from "./workloads/scope.js";
 import { SECOND } from "./workloads/secondMount.js";
@@ -26,6 +27,8 @@ const LAST_N = 900_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** More than failed jobs are kept by default, which is longest. */
 const RETENTION_DAYS = 9;
+/** The fewest workers alike of which some stand by. */
+const FLEET_MIN = 9;
 /** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
@@ -142,7 +145,10 @@ async function call(simulation: Simulation, what: string, args: object = {}): Pr
 
 /** They end as programs do on SIGTERM; their unfinished jobs have no session any more. */
 async function stopWorkers(simulation: Simulation): Promise<void> {
-  for (const program of simulation.programs.values()) program.signal("SIGTERM");
+  for (const [name, program] of simulation.programs) {
+    program.signal("SIGTERM");
+    simulation.stood(name, false);
+  }
   await simulation.goTo(simulation.now() + 5_000);
 }
 
@@ -196,10 +202,27 @@ async function workOnRowsOnceMore(simulation: Simulation): Promise<void> {
   for (const row of openRows(simulation)) simulation.broken(`${row}, has no end`);
 }
 
+/** Of short worlds, which cost least: another fleet, whose first call-up takes old ones with it. */
+async function workOnCallOnceMore(simulation: Simulation): Promise<void> {
+  const { workers } = simulation.plan;
+  const [{ queues }] = workers as [WorkerSpec];
+  for (const spec of workers.slice(0, FLEET_MIN))
+    await simulation.startWorker({ ...spec, labels: ["late"] });
+  await simulation.goTo(simulation.now() + LAST_STEP_MS);
+  const jobs = Array.from({ length: 2 * FLEET_MIN }, (_, i) => ({
+    payload: { n: LAST_N + 1 + i, turns: [{ ms: FIRST_STEP_MS, end: "returns" }] },
+    options: {},
+  }));
+  simulation.ask("enqueueBatch", { queue: queues[0]!, jobs });
+  await simulation.goTo(simulation.now() + CALM_MS);
+  await stopWorkers(simulation);
+}
+
 async function workOnceMore(simulation: Simulation): Promise<void> {
   const { plan } = simulation;
   const worker = plan.workers.find(({ api }) => api === undefined);
   if (hasRows(plan)) await workOnRowsOnceMore(simulation);
+  if (hasCrew(plan) && plan.faultsMs === SHORT_MS) await workOnCallOnceMore(simulation);
   const queue = worker?.queues[0] ?? usedQueues(plan)[0]!;
   if (worker !== undefined) await simulation.startWorker(worker);
   const payload = { n: LAST_N, turns: [{ ms: 0, end: "returns" }] };

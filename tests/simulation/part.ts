@@ -76,6 +76,8 @@ export interface Watching {
   commit?(commit: Commit): void;
   ran?(run: Run): void;
   answered?(asked: Asked): void;
+  /** A program outside runs from now on, or does so no more: it was killed, stands still, or was told to stop. */
+  stood?(worker: string, isUp: boolean): void;
   /** A program outside has printed a line of JSON. */
   printed?(worker: string, line: unknown): void;
   /** All has come to rest after the faults: every job has ended that can. */

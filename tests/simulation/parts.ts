@@ -22,8 +22,10 @@ import { configuration } from "./workloads/configuration.js";
 import { deadlines } from "./workloads/deadlines.js";
 import { deploys } from "./workloads/deploys.js";
 import { fleet } from "./workloads/fleet.js";
+import { onCall } from "./workloads/onCall.js";
 import { operators } from "./workloads/operators.js";
 import { pages } from "./workloads/pages.js";
+import { preferences } from "./workloads/preferences.js";
 import { producers } from "./workloads/producers.js";
 import { quiet } from "./workloads/quiet.js";
 import { retries } from "./workloads/retries.js";
@@ -50,6 +52,8 @@ export const WORKLOADS: readonly Part[] = [
   batches,
   scope,
   quiet,
+  onCall,
+  preferences,
 ];
 /** The first must leave a backend that runs, and a network, so that the rest can be healed. */
 export const FAULTS: readonly Part[] = [

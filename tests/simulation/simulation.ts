@@ -178,6 +178,12 @@ export class Simulation implements Facts {
       onLine: (line) => this.#printed(spec, line),
     });
     this.programs.set(spec.name, program);
+    this.stood(spec.name, true);
+  }
+
+  /** A program serves from now on, or does so no more. */
+  stood(worker: string, isUp: boolean): void {
+    this.#watched((watching) => watching.stood?.(worker, isUp));
   }
 
   /**

@@ -17,9 +17,11 @@ import { mounts } from "./mounts.js";
 import { noJobLost } from "./noJobLost.js";
 import { noSurprises } from "./noSurprises.js";
 import { nothingLeft } from "./nothingLeft.js";
+import { onCallKept } from "./onCall.js";
 import { order } from "./order.js";
 import { parallelism } from "./parallelism.js";
 import { paused } from "./paused.js";
+import { preferencesKept } from "./preferences.js";
 import { processes } from "./processes.js";
 import { promise } from "./promise.js";
 import { quietKept } from "./quiet.js";
@@ -63,6 +65,8 @@ export const CHECKERS: readonly Checker[] = [
   batchesOf,
   scopeKept,
   quietKept,
+  onCallKept,
+  preferencesKept,
   blame,
   nothingLeft,
 ];

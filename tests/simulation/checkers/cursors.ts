@@ -1,8 +1,9 @@
 import { FINISHED_STATUSES, type FinishedStatus } from "../../../src/shared/index.js";
 import { boundsIn, type Bound } from "../../races/cursor.js";
+import type { WorkerSpec } from "../plan.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { changed, changedJobs, LIAR, hasEnded, statusOf } from "./jobs.js";
+import { changed, changedJobs, isLeftTo, LIAR, hasEnded, statusOf } from "./jobs.js";
 
 interface Key {
   seq: bigint;
@@ -10,6 +11,8 @@ interface Key {
 }
 interface Cursor {
   bounds: readonly Bound[];
+  /** Of a session: jobs that prefer other workers are passed for it, until they come back with a newer seq. */
+  spec?: WorkerSpec | undefined;
   /** Of all places that are not named. */
   floor: Key | null;
 }
@@ -47,7 +50,7 @@ export const cursors: Checker = {
           if (cursor === undefined || cursor === before?.["reply"].cursor) continue;
           for (const [queue, bounds] of boundsIn(cursor)) {
             if (bounds.length > 0) happened("a session has a cursor");
-            put(queue, id, { bounds, floor: null });
+            put(queue, id, { bounds, floor: null, spec });
           }
         }
         for (const { after } of changedJobs(commit)) {
@@ -92,9 +95,10 @@ export const cursors: Checker = {
       }
     }
 
-    function check({ bounds, floor }: Cursor, job: Row): void {
+    function check({ bounds, floor, spec }: Cursor, job: Row): void {
       // A paused job stands in no place that claims scan, and comes back with a newer seq.
       if (job["paused"] === true) return;
+      if (spec !== undefined && !isLeftTo(job, spec.name, spec.labels)) return;
       const named = bounds.find(
         ({ order, shard }) => order === job["order"] && shard === job["shard"],
       );

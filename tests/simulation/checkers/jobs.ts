@@ -45,6 +45,15 @@ export function hasEnded(row: Row | null | undefined): boolean {
   return row !== null && row !== undefined && isFinished(row["status"] as Status);
 }
 
+/** Whether the job, as its row says now, leaves itself to such a worker. */
+export function isLeftTo(job: Row, name: unknown, labels: readonly string[] = []): boolean {
+  const { worker = name, labels: wanted = [] } = (job["prefer"] ?? {}) as {
+    worker?: unknown;
+    labels?: string[];
+  };
+  return worker === name && wanted.every((label) => labels.includes(label));
+}
+
 /** One attempt of one job, as a key. */
 export const attemptKey = (job: string, attempt: number): string => `${job}/${attempt}`;
 

@@ -3,7 +3,7 @@ import { oldSnapshots } from "../faults/oldSnapshots.js";
 import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { CIRCULAR, isOf } from "../plan.js";
-import { changedJobs, claimedBy, configOf, hasEnded, LIAR, statusOf } from "./jobs.js";
+import { changedJobs, claimedBy, configOf, hasEnded, isLeftTo, LIAR, statusOf } from "./jobs.js";
 import { sureMs } from "./slack.js";
 
 /** A claim's scan may be a while old, may follow even older cursors, and another claim may have held the job. */
@@ -27,7 +27,13 @@ export const order: Checker = {
     const seenMs = sureMs(plan, SURE_MS) + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
     /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
+    /** Workers that stood still, and since when they go on: what they know of may be as old. */
+    const goesOn = new Map<string, number>();
     return {
+      stood(worker, isUp) {
+        if (!isUp) goesOn.set(worker, Infinity);
+        else if (goesOn.has(worker)) goesOn.set(worker, date());
+      },
       commit(commit) {
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
@@ -63,6 +69,7 @@ export const order: Checker = {
 
     function checkClaim(job: Row, session: Row): void {
       const isLane = session["lane"] !== undefined;
+      if ((goesOn.get(session["name"] as string) ?? -Infinity) > date() - seenMs) return;
       if (isLane && UNLOOKED.some((part) => plan.parts.includes(part))) return;
       const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
       const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
@@ -93,6 +100,7 @@ export const order: Checker = {
       const isForOthers =
         (job["failedBy"] ?? []).includes(session["name"]) || spec?.maxCost !== undefined;
       if (spec?.groups?.includes(job["group"] as string) === false) return false;
+      if (!isLeftTo(job, session["name"], spec?.labels)) return false;
       return !isForOthers && labels.every((label) => spec?.labels.includes(label) === true);
     }
   },

@@ -157,16 +157,19 @@ export const workerStop: Part = {
     start: startAgain,
   },
   /** It lets jobs come to their end for a while. A supervisor starts it again then, and not before. */
-  async heal(simulation) {
-    const told = [...stopping(simulation)];
-    for (const program of told) program.resume();
-    const haveEnded = () => told.every(({ state }) => state === "ended");
-    await simulation.world
-      .until(haveEnded, { withinMs: STOPPED_WITHIN_MS, what: "all have stopped" })
-      .catch(() => simulation.broken("a worker that was signaled to stop goes on"));
-  },
+  heal: async (simulation) => await untilStopped(simulation, stopping(simulation)),
   marks: ["is signaled to stop"],
 };
+
+/** Until all that were told to stop have ended. */
+export async function untilStopped(simulation: Simulation, told: Set<Program>): Promise<void> {
+  const programs = [...told];
+  for (const program of programs) program.resume();
+  const haveEnded = () => programs.every(({ state }) => state === "ended");
+  await simulation.world
+    .until(haveEnded, { withinMs: STOPPED_WITHIN_MS, what: "all have stopped" })
+    .catch(() => simulation.broken("a worker that was signaled to stop goes on"));
+}
 
 export const skew: Part = {
   name: "skew",

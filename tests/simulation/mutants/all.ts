@@ -23,6 +23,7 @@ import { ENDS } from "./ends.js";
 import { HOLDING } from "./holding.js";
 import { LANES } from "./lanes.js";
 import { LATER } from "./later.js";
+import { ON_CALL } from "./onCall.js";
 import { OUTSIDE } from "./outside.js";
 import { PROCESSES } from "./processes.js";
 import { ROWS_OF_APP } from "./rows.js";
@@ -38,4 +39,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...OUTSIDE,
   ...ROWS_OF_APP,
   ...BOUND,
+  ...ON_CALL,
 ];

@@ -18,7 +18,7 @@ export const isRows = (queue: unknown): boolean => (ROWS as readonly unknown[]).
 export const rows: Part = {
   name: "rows",
   about: "rows of the app's own tables are inserted, canceled, deleted and made claimable anew",
-  chance: 0.008,
+  chance: 0.033,
   fits: ({ crowd }) => Object.keys(crowd).length === 0,
   get serves() {
     return ROW_WORKERS;
