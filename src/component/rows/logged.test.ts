@@ -12,11 +12,16 @@ afterEach(() => {
 /** The name of each job whose lines {@link hear} hears. */
 const name = "resize";
 
-/** The lines written from now on, each checked against its event's documented fields. */
+/**
+ * The lines written from now on, each checked against its event's documented fields. The mock of the platform writes lines
+ * with an error beside the text, which are printed as they are.
+ */
 function hear(): Line[] {
   const lines: Line[] = [];
   for (const level of ["debug", "info", "warn", "error"] as const) {
-    vi.spyOn(console, level).mockImplementation((line) => {
+    const print = console[level].bind(console);
+    vi.spyOn(console, level).mockImplementation((line, ...more) => {
+      if (more.length > 0) return print(line, ...more);
       lines.push(readLine(line));
       expect(lines.at(-1)!.level).toBe(level);
       // Each line about a job has its name.
