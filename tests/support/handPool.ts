@@ -1,6 +1,9 @@
 /** A pool with real processes, of `pool/worker.ts`, in time that passes by hand. */
 import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { buildSync } from "esbuild";
 import { forkProcess, nodeArguments } from "../../src/worker/pool/fork.js";
 import type { PoolEvent } from "../../src/worker/pool/options.js";
 import { Supervisor, type SupervisorDeps } from "../../src/worker/pool/supervisor.js";
@@ -8,7 +11,15 @@ import { HandClock } from "./handClock.js";
 import { root } from "./paths.js";
 import type { Mode } from "./pool/worker.js";
 
-const FILE = path.join(root, "tests/support/pool/worker.ts");
+/** Of one file: a process begins in a third of the time that `tsx` takes. */
+const folder = mkdtempSync(path.join(tmpdir(), "conveyor-pool-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const FILE = path.join(folder, "worker.mjs");
+buildSync({
+  entryPoints: [path.join(root, "tests/support/pool/worker.ts")],
+  outfile: FILE,
+  ...{ bundle: true, platform: "node", format: "esm", logLevel: "warning" },
+});
 export const CHECK_MS = 5_000;
 const SILENT_MS = 15_000;
 
