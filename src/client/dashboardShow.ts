@@ -69,11 +69,11 @@ export class Shown {
     const given = { message, ...(data === undefined ? {} : { data }) };
     const shown = await this.value("log", given);
     if (typeof shown !== "object" || shown === null) return { ...about, message: asText(shown) };
-    const said = shown as { message?: unknown; data?: unknown };
+    const parts = shown as { message?: unknown; data?: unknown };
     return {
       ...about,
-      message: typeof said.message === "string" ? said.message : "",
-      ...(said.data === undefined ? {} : { data: said.data }),
+      message: typeof parts.message === "string" ? parts.message : "",
+      ...(parts.data === undefined ? {} : { data: parts.data }),
     };
   }
 

@@ -42,7 +42,7 @@ import type { AnyQueue, ValueValidator } from "./types.js";
 
 type Given<Result> = Returned<Result> | Promise<Returned<Result>>;
 /** The arguments with which a lane calls a handler. */
-type Told<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
+type Handled<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
 
 /** A queue with jobs that Convex itself may run. */
 export abstract class HandledQueue<
@@ -82,7 +82,7 @@ export abstract class HandledQueue<
       ctx: GenericActionCtx<DataModel>,
       job: ActionJob<Name, VPayload["type"], VProgress["type"]>,
     ) => Given<VResult["type"]>,
-  ): RegisteredAction<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+  ): RegisteredAction<"internal", Handled<Name, VPayload["type"]>, Promise<VResult["type"]>> {
     return madeAction(this.making(), handler);
   }
 
@@ -103,7 +103,7 @@ export abstract class HandledQueue<
       ctx: GenericMutationCtx<DataModel>,
       job: MutationJob<Name, VPayload["type"]>,
     ) => Given<VResult["type"]>,
-  ): RegisteredMutation<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+  ): RegisteredMutation<"internal", Handled<Name, VPayload["type"]>, Promise<VResult["type"]>> {
     return madeMutation(this.making(), handler);
   }
 
@@ -121,7 +121,7 @@ export abstract class HandledQueue<
       ctx: GenericQueryCtx<DataModel>,
       job: QueryJob<Name, VPayload["type"]>,
     ) => Given<VResult["type"]>,
-  ): RegisteredQuery<"internal", Told<Name, VPayload["type"]>, Promise<VResult["type"]>> {
+  ): RegisteredQuery<"internal", Handled<Name, VPayload["type"]>, Promise<VResult["type"]>> {
     return madeQuery(this.making(), handler);
   }
 

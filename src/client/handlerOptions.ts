@@ -92,20 +92,20 @@ export async function handleOf(
   return await createFunctionHandle(reference as never);
 }
 
-interface Said {
+interface GivenHandler {
   kind: Exclude<Kind, "inline">;
   reference: Reference<"action" | "mutation" | "query">;
   takes: Handler["takes"];
 }
 
 /** The option in its long form. */
-export function saidHandler(option: HandlerOption): Said {
+export function givenHandler(option: HandlerOption): GivenHandler {
   const kind = typeof option === "string" ? undefined : KINDS.find((one) => one in option);
   if (kind === undefined || kind === "inline" || isReference(option)) {
     return { kind: "action", reference: option as Reference<"action">, takes: "payload" };
   }
-  const said = option as unknown as Record<Kind, Said["reference"]> & { job?: boolean };
-  return { kind, reference: said[kind], takes: said.job === true ? "job" : "payload" };
+  const given = option as unknown as Record<Kind, GivenHandler["reference"]> & { job?: boolean };
+  return { kind, reference: given[kind], takes: given.job === true ? "job" : "payload" };
 }
 
 /** `internal.emails.send` answers to every property; only a reference has a name. */
@@ -120,7 +120,7 @@ function isReference(option: unknown): boolean {
 
 /** The handler's form on the wire. */
 export async function handlerOf(option: HandlerOption): Promise<Handler> {
-  const { kind, reference, takes } = saidHandler(option);
+  const { kind, reference, takes } = givenHandler(option);
   return { kind, handle: await handleOf(reference), takes };
 }
 

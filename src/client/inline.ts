@@ -167,8 +167,8 @@ function sayWhere(
   error: unknown,
 ): void {
   if (askedBy(error).snoozeMs !== undefined) return;
-  const said = { error: errorText(error), stack: stackOf(error) };
-  console.warn(logLine("warn", "handlerThrew", { queue, job: id, name, attempt, ...said }));
+  const failure = { error: errorText(error), stack: stackOf(error) };
+  console.warn(logLine("warn", "handlerThrew", { queue, job: id, name, attempt, ...failure }));
 }
 
 function byName(queues: readonly AnyQueue[]): ReadonlyMap<string, AnyQueue> {

@@ -9,8 +9,8 @@ import { checkProgress } from "./validate.js";
 
 export function saysOf({ lib }: ComponentApi, ctx: RunsActions): Says {
   return {
-    report: async (said) =>
-      (await callComponent(() => ctx.runMutation(lib.laneReport, said))).answers,
+    report: async (report) =>
+      (await callComponent(() => ctx.runMutation(lib.laneReport, report))).answers,
     standing: async (leases) =>
       await callComponent(() => ctx.runQuery(lib.laneStanding, { leases })),
   };

@@ -44,7 +44,7 @@ export interface Making {
   tracer: Tracer | undefined;
 }
 
-interface Told {
+interface Handled {
   payload: any;
   job: HandledJob;
 }
@@ -55,15 +55,15 @@ export function madeAction(queue: Making, handler: Handles<GenericActionCtx<any>
   const { internalAction = internalActionGeneric } = queue.builders;
   return internalAction({
     args: queue.args,
-    handler: async (ctx: GenericActionCtx<any>, { payload, job }: Told) => {
+    handler: async (ctx: GenericActionCtx<any>, { payload, job }: Handled) => {
       mustBeOwn(queue, job);
       const { attempt, context, flush } = beginHandling(queue.component, ctx, job);
       const known = new Map<string, AnyQueue>();
-      const said = withProgress(queue, continuesInto(known, context));
+      const parts = withProgress(queue, continuesInto(known, context));
       const result = await traced(queue, job, async (told, span) => {
         if (span !== undefined) attempt.traced = span;
         try {
-          return (await handler(ctx, Object.assign(said, told, { payload }))) ?? null;
+          return (await handler(ctx, Object.assign(parts, told, { payload }))) ?? null;
         } finally {
           await flush();
         }
@@ -81,7 +81,7 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
   const { internalMutation = internalMutationGeneric } = queue.builders;
   return internalMutation({
     args: queue.args,
-    handler: async (ctx: GenericMutationCtx<any>, { payload, job }: Told) => {
+    handler: async (ctx: GenericMutationCtx<any>, { payload, job }: Handled) => {
       mustBeOwn(queue, job);
       const { actions, continued, write } = inTransaction(job);
       const known = new Map<string, AnyQueue>();
@@ -107,7 +107,7 @@ export function madeQuery(queue: Making, handler: Handles<any>): any {
   const { internalQuery = internalQueryGeneric } = queue.builders;
   return internalQuery({
     args: queue.args,
-    handler: async (ctx: unknown, { payload, job }: Told) => {
+    handler: async (ctx: unknown, { payload, job }: Handled) => {
       mustBeOwn(queue, job);
       const snooze = (ms: number) => {
         throw new Snoozed(ms);

@@ -16,7 +16,7 @@ import {
   type Tracer,
   type UniqueKey,
 } from "../shared/index.js";
-import { handlerOf, resetsFor, saidHandler } from "./handlerOptions.js";
+import { handlerOf, resetsFor, givenHandler } from "./handlerOptions.js";
 import type { BatchOptions, EnqueueOptions, KeyOption, PreferOption } from "./enqueueTypes.js";
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
@@ -101,7 +101,7 @@ export class NewJobs {
       retry: retry === undefined ? undefined : retryRule(retry),
       maxResets:
         options.maxResets ??
-        (handler && (resetsFor(saidHandler(handler).kind) ?? MAX_RESETS_DEFAULT)),
+        (handler && (resetsFor(givenHandler(handler).kind) ?? MAX_RESETS_DEFAULT)),
       leaseMs: options.leaseMs,
       timeoutMs: options.timeoutMs,
       onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),

@@ -38,7 +38,7 @@ import {
   handlerNamed,
   handlerOf,
   namedHandler,
-  saidHandler,
+  givenHandler,
   type HandlerOption,
   type NamedHandler,
 } from "./handlerOptions.js";
@@ -162,7 +162,7 @@ export class Queue<
       );
     }
     this.handler = handler;
-    const { kind } = saidHandler(handler);
+    const { kind } = givenHandler(handler);
     const { schedulerShare } = this;
     this.config = configOf(this.name, this.options, { kind, schedulerShare });
   }

@@ -163,8 +163,8 @@ export class RowTable {
       ...(columns.error === undefined ? {} : { [columns.error]: outcome["error"] }),
       ...(columns.result === undefined ? {} : { [columns.result]: outcome["result"] }),
     });
-    const told = { id: about.id, attempt: about.attempt, outcome, row: written };
-    await record?.(ctx, { ...told, ...(worker === undefined ? {} : { worker }) } as never);
+    const ended = { id: about.id, attempt: about.attempt, outcome, row: written };
+    await record?.(ctx, { ...ended, ...(worker === undefined ? {} : { worker }) } as never);
     return null;
   }
 

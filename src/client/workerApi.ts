@@ -244,8 +244,8 @@ function numberOf(callSeq: number | undefined): number {
 }
 
 /** Each lease of which something is said, once. */
-function leasesOf(said: readonly Lease[]): Lease[] {
-  const leases = said.map(({ id, attempt }) => ({ id, attempt }));
+function leasesOf(reports: readonly Lease[]): Lease[] {
+  const leases = reports.map(({ id, attempt }) => ({ id, attempt }));
   return [...new Map(leases.map((lease) => [`${lease.attempt}:${lease.id}`, lease])).values()];
 }
 

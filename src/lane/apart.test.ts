@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import type { LaneJob, LaneReply } from "../shared/index.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import type { Said, SaidApart } from "./index.js";
+import type { StepReport, ApartReport } from "./index.js";
 import { answered, heardOf, job, nothing, runOne, start } from "./fakes.test.js";
 
 const CONFLICT =
   'Documents read from or written to the "notes" table changed while this mutation was being run and on every ' +
   "subsequent retry.";
 
-type Called = { at: number; step: Said } | { at: number; apart: SaidApart };
+type Called = { at: number; step: StepReport } | { at: number; apart: ApartReport };
 
 /** A lane of these jobs, and its calls. Where nothing is said, all are answered at once. */
 class Played {
   readonly clock = new FakeClock();
   readonly calls: Called[] = [];
   isOver = false;
-  step: (said: Said) => LaneReply = (said) => ({ ...nothing, answers: heardOf(said) });
-  apart: (said: SaidApart) => unknown = () => undefined;
+  step: (said: StepReport) => LaneReply = (said) => ({ ...nothing, answers: heardOf(said) });
+  apart: (said: ApartReport) => unknown = () => undefined;
 
   async begin(...jobs: LaneJob[]): Promise<void> {
     const { clock, calls } = this;
@@ -40,11 +40,11 @@ class Played {
     await clock.advance(0);
   }
 
-  get steps(): Said[] {
+  get steps(): StepReport[] {
     return this.calls.flatMap((one) => ("step" in one ? [one.step] : []));
   }
 
-  get aparts(): (SaidApart & { at: number })[] {
+  get aparts(): (ApartReport & { at: number })[] {
     return this.calls.flatMap((one) => ("apart" in one ? [{ ...one.apart, at: one.at }] : []));
   }
 }

@@ -11,7 +11,7 @@ import { isBlameless } from "./blameless.js";
 import { outcomeOfThrown } from "./handlers.js";
 
 /** One such call, before its result has been checked. */
-export type SaidApart = Omit<LaneApart, "finished"> & { finished?: Report };
+export type ApartReport = Omit<LaneApart, "finished"> & { finished?: Report };
 
 /** A job with a mutation as its handler. */
 export interface Execution extends Lease {
@@ -29,7 +29,7 @@ export class Apart {
   private lostUntil = -Infinity;
 
   constructor(
-    private readonly call: (said: SaidApart) => Promise<Answer>,
+    private readonly call: (report: ApartReport) => Promise<Answer>,
     private readonly clock: Clock,
     private readonly changed: () => void,
   ) {}
@@ -62,8 +62,8 @@ export class Apart {
   }
 
   /** The lane has said that these are over. */
-  forget(said: readonly Lease[]): void {
-    this.over = this.over.filter((one) => !said.includes(one));
+  forget(leases: readonly Lease[]): void {
+    this.over = this.over.filter((one) => !leases.includes(one));
   }
 
   /** It has lost, or may have. */
@@ -73,7 +73,7 @@ export class Apart {
 
   /** One call of a job, when it is its turn, and the wait after it, during which it holds no turn. */
   private async says(
-    said: SaidApart,
+    said: ApartReport,
     refusals: number,
   ): Promise<{ isOver: boolean; error?: unknown }> {
     await this.turn();

@@ -10,7 +10,7 @@ import {
 } from "../shared/index.js";
 import type { Clock } from "../worker/clock.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import { runProcess, type ProcessCalls, type Said } from "./index.js";
+import { runProcess, type ProcessCalls, type StepReport } from "./index.js";
 
 export const job = (id: string, kind: "action" | "mutation" = "action"): LaneJob => ({
   job: {
@@ -28,7 +28,7 @@ export const laneOf = (lane: string, ...jobs: LaneJob[]): LaneStart => ({
 
 export const nothing: LaneReply = { answers: [], jobs: [], lookAfterMs: null, isOver: true };
 
-export const heardOf = ({ finished, execute }: Said): LaneReply["answers"] =>
+export const heardOf = ({ finished, execute }: StepReport): LaneReply["answers"] =>
   [...finished, ...execute].map(({ id, attempt }) => ({ id, attempt, answer: "ok" }));
 
 export const handedOver = (upTo: number, ...lanes: LaneStart[]): HandedOver => ({
@@ -73,7 +73,7 @@ export async function runOne(
 /** A process with jobs that run until the test ends them, and the calls that it has made. */
 export class FakeProcess {
   readonly clock = new FakeClock();
-  readonly steps: Said[] = [];
+  readonly steps: StepReport[] = [];
   /** Calls other than steps, each with its time. */
   readonly asked: {
     at: number;
@@ -86,7 +86,7 @@ export class FakeProcess {
   private readonly ends = new Map<string, () => void>();
 
   /** By default a lane leaves when it has reported all, and the process ends with the last. */
-  step: (args: Said, calls: number) => LaneReply = (args) => ({
+  step: (args: StepReport, calls: number) => LaneReply = (args) => ({
     ...{ ...nothing, answers: heardOf(args) },
     ...(args.in?.closes === true ? { isClosed: true } : {}),
   });

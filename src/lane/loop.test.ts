@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { LaneJob, LaneReply } from "../shared/index.js";
 import { FakeClock } from "../worker/fakes.test.js";
-import type { Said } from "./index.js";
+import type { StepReport } from "./index.js";
 import { answered, heardOf, job, nothing, runOne, start } from "./fakes.test.js";
 
 /** A lane of these jobs, each ended at once, with `answer` for its calls. Returns the calls. */
 async function play(
   jobs: LaneJob[],
-  answer: (args: Said, call: number) => LaneReply,
-): Promise<Said[]> {
-  const calls: Said[] = [];
+  answer: (args: StepReport, call: number) => LaneReply,
+): Promise<StepReport[]> {
+  const calls: StepReport[] = [];
   await runOne(
     {
       step: (args) => {
@@ -47,7 +47,7 @@ test("each call carries its time: a transaction that retries after a conflict ta
 });
 
 test("a lane with first jobs that were too large to be carried asks for them at once", async () => {
-  const calls: Said[] = [];
+  const calls: StepReport[] = [];
   await runOne(
     {
       step: (args) => {

@@ -13,22 +13,22 @@ import {
   type LaneReply,
   type LaneStart,
   type LaneStep,
-  type ProcessSaid,
+  type ProcessReport,
 } from "../shared/index.js";
 import { Outbox } from "../worker/outbox.js";
 import type { Report } from "../worker/transport.js";
 import type { Clock } from "../worker/clock.js";
-import { Apart, type Execution, type SaidApart } from "./apart.js";
+import { Apart, type Execution, type ApartReport } from "./apart.js";
 import type { Ended } from "./inline.js";
 
 /** One call, before results are checked, and jobs made that are to follow. */
-export type Said = Omit<LaneStep, "finished"> & { finished: Report[] };
+export type StepReport = Omit<LaneStep, "finished"> & { finished: Report[] };
 
 /** The calls of a lane. */
 export interface Lane {
-  step(args: Said): Promise<LaneReply>;
+  step(args: StepReport): Promise<LaneReply>;
   /** One job in a transaction of its own. */
-  apart(args: SaidApart): Promise<Answer>;
+  apart(args: ApartReport): Promise<Answer>;
   /** Runs one job. Never rejects. */
   run(job: LaneJob): Promise<Ended>;
 }
@@ -36,9 +36,9 @@ export interface Lane {
 /** The process, as its lanes use it. */
 export interface Host {
   /** The fields that a call of this lane carries for the process. */
-  says(loop: Loop): ProcessSaid;
+  says(loop: Loop): ProcessReport;
   /** The call was answered, or refused. */
-  hears(loop: Loop, said: ProcessSaid, reply: LaneReply | null): void;
+  hears(loop: Loop, report: ProcessReport, reply: LaneReply | null): void;
   /** Runs one job when there is a place for it. */
   run(loop: Loop, job: LaneJob): Promise<Ended>;
 }

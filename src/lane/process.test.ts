@@ -155,7 +155,7 @@ describe("hand-overs", () => {
     await fake.end("a");
     const upTo = fake.asked.map(({ args }) => (args as { upTo: bigint }).upTo);
     expect(upTo).toEqual([0n, 7n]);
-    expect(fake.steps[0]!.in!.heardUpTo).toBe(7n);
+    expect(fake.steps[0]!.in!.receivedUpTo).toBe(7n);
   });
 });
 
@@ -182,7 +182,7 @@ describe("polls", () => {
     await fake.clock.advance(60_000);
     await fake.end("a");
     expect(fake.asked).toEqual([]);
-    expect(fake.steps[0]!.in).not.toHaveProperty("heardUpTo");
+    expect(fake.steps[0]!.in).not.toHaveProperty("receivedUpTo");
   });
 
   test("end a minute after the last lane is handed over", async () => {

@@ -17,7 +17,7 @@ import {
   type LaneJob,
   type LaneReply,
   type LaneStart,
-  type ProcessSaid,
+  type ProcessReport,
   type ProcessStart,
 } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
@@ -151,7 +151,7 @@ class Process implements Host {
 
   // --- Calls of its lanes ------------------------------------------------------------------------
 
-  says(loop: Loop): ProcessSaid {
+  says(loop: Loop): ProcessReport {
     const { openedAt, version, receives } = this.start;
     const places = this.free(loop);
     const isFull = this.places - this.running - this.waiting.length <= places;
@@ -170,13 +170,13 @@ class Process implements Host {
       ...(this.isInline ? { openUntil: openedAt + INLINE_OPEN_MS } : {}),
       ...(givenBack > 0 ? { givenBack } : {}),
       ...(closes ? { closes } : {}),
-      ...(hears ? { heardUpTo: this.upTo } : {}),
+      ...(hears ? { receivedUpTo: this.upTo } : {}),
     };
   }
 
-  hears(_: Loop, { places, isFull, heardUpTo }: ProcessSaid, reply: LaneReply | null): void {
+  hears(_: Loop, { places, isFull, receivedUpTo }: ProcessReport, reply: LaneReply | null): void {
     this.offered -= places;
-    if (heardUpTo !== undefined) this.isHearing = false;
+    if (receivedUpTo !== undefined) this.isHearing = false;
     if (isFull) this.isStepAsking = false;
     const { given = 0, isClosed = false, handedOver, isLate = false } = reply ?? {};
     this.add(given);

@@ -63,8 +63,8 @@ export class RetryAfterError extends AskingError<{
     options?: ErrorOptions,
   ) {
     checkInteger("retryAfterMs", retryAfterMs, 0, RUN_AT_FUTURE_MAX_MS);
-    const said = wellFormed(String(message));
-    super({ conveyor: "retryAfter", message: said, ms: retryAfterMs }, options);
+    const text = wellFormed(String(message));
+    super({ conveyor: "retryAfter", message: text, ms: retryAfterMs }, options);
   }
 }
 
@@ -96,11 +96,11 @@ export function askedBy(error: unknown): {
   const { data } = error as unknown as { data: unknown };
   if (typeof data !== "object" || data === null) return {};
   const { conveyor, message, ms } = data as { conveyor?: unknown; message?: unknown; ms?: unknown };
-  const said = typeof message === "string" ? { message } : {};
+  const given = typeof message === "string" ? { message } : {};
   // A library may go on throwing the work pool's own.
   const isFinal = conveyor === "nonRetryable" || NON_RETRYABLE_OF_WORKPOOL in data;
-  if (isFinal) return { retryable: false, ...said };
+  if (isFinal) return { retryable: false, ...given };
   if (conveyor === "snooze" && typeof ms === "number") return { snoozeMs: ms };
-  if (conveyor === "retryAfter" && typeof ms === "number") return { retryAfterMs: ms, ...said };
+  if (conveyor === "retryAfter" && typeof ms === "number") return { retryAfterMs: ms, ...given };
   return {};
 }

@@ -56,7 +56,7 @@ export const vHandedOver = v.object({
 export type HandedOver = Infer<typeof vHandedOver>;
 
 /** The report about its process in a lane's call. */
-export const vProcessSaid = v.object({
+export const vProcessReport = v.object({
   process: v.string(),
   generation: v.number(),
   version: v.string(),
@@ -73,9 +73,9 @@ export const vProcessSaid = v.object({
   /** If the lane leaves, the process ends. */
   closes: v.optional(v.boolean()),
   /** It receives: lanes are told that were handed over by a later commit. */
-  heardUpTo: v.optional(v.int64()),
+  receivedUpTo: v.optional(v.int64()),
 });
-export type ProcessSaid = Infer<typeof vProcessSaid>;
+export type ProcessReport = Infer<typeof vProcessReport>;
 
 /** One call of a lane. */
 export const vLaneStep = v.object({
@@ -96,7 +96,7 @@ export const vLaneStep = v.object({
   /** Its row of `handOvers`, until that is known to be deleted. */
   handOver: v.optional(v.string()),
   /** Absent: it runs in a mutation of its own. */
-  in: v.optional(vProcessSaid),
+  in: v.optional(vProcessReport),
 });
 export type LaneStep = Infer<typeof vLaneStep>;
 

@@ -24,9 +24,9 @@ export function thrownText(error: unknown): string {
   let last = lines.length;
   while (last > 1 && isFrame(lines[last - 1]!)) last -= 1;
   const name = lines.slice(last).some((line) => FRAME.test(line)) ? NAME : NAME_OF_ERROR;
-  let said = lines.slice(0, last).join("\n");
-  while (said.startsWith(UNCAUGHT)) said = said.slice(UNCAUGHT.length).replace(name, "");
-  return said;
+  let message = lines.slice(0, last).join("\n");
+  while (message.startsWith(UNCAUGHT)) message = message.slice(UNCAUGHT.length).replace(name, "");
+  return message;
 }
 
 /** So many causes behind an error are told: a cause may be its own. */

@@ -216,9 +216,9 @@ class Played {
       try {
         const value = await follower.ask();
         if (hasJobs(value)) waiting.push("a job that waits for the worker");
-        const said = JSON.stringify(value);
-        if (said === follower.last) continue;
-        follower.last = said;
+        const text = JSON.stringify(value);
+        if (text === follower.last) continue;
+        follower.last = text;
         follower.onValue(value);
       } catch (error) {
         this.refusal ??= { error };

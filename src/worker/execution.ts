@@ -13,7 +13,7 @@ import type { WorkerEvent } from "./events.js";
 import { jobOf } from "./job.js";
 import { runWithHooks, type JobHooks } from "./jobHooks.js";
 import type { Outbox } from "./outbox.js";
-import { outcomeOfStopped, saidOf } from "./outcome.js";
+import { outcomeOfStopped, failureFields } from "./outcome.js";
 import type { Reports } from "./reports.js";
 import { runHandler, type HandlerEnd } from "./runner.js";
 import { inSpanOf } from "./spans.js";
@@ -166,8 +166,14 @@ export class Execution {
     const ms = clock.now() - begunAt;
     const outcome = outcomeOfStopped(attempt, end);
     attempt.traced?.ended(outcome, end.thrown);
-    const said = outcome.kind === "failed" ? saidOf(outcome) : {};
-    const event: WorkerEvent = { kind: "finished", outcome: outcome.kind, ms, ...said, ...about };
+    const failure = outcome.kind === "failed" ? failureFields(outcome) : {};
+    const event: WorkerEvent = {
+      kind: "finished",
+      outcome: outcome.kind,
+      ms,
+      ...failure,
+      ...about,
+    };
     if ("thrown" in end) Object.defineProperty(event, "thrown", { value: end.thrown });
     emit(event);
     if (refused !== undefined) emit({ kind: "resultRefused", error: refused, ...about });

@@ -106,8 +106,8 @@ export class Gate {
   ): ClaimConditions | null | Promise<ClaimConditions | null> {
     const { hooks, status, peek, offered } = this.deps;
     const budget = maxCost === undefined ? {} : { maxCost };
-    const said = hooks.beforeClaim?.({ max, ...budget, status: status(), peek });
-    return andThen(said, (answer) => {
+    const decision = hooks.beforeClaim?.({ max, ...budget, status: status(), peek });
+    return andThen(decision, (answer) => {
       if (answer === false) return null;
       if (typeof answer !== "object" || answer === null) return OPEN;
       return checkConditions(answer, offered);

@@ -31,10 +31,10 @@ export function outcomeOfValue(value: unknown): Outcome {
 
 /** The outcome of a thrown value: a failure, unless it asks for something else. */
 export function outcomeOfError(error: unknown): Outcome {
-  const { snoozeMs, message: said, ...asked } = askedBy(error);
+  const { snoozeMs, message: given, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
-  const message = cutText(said ?? thrownText(error), ERROR_MAX_BYTES);
+  const message = cutText(given ?? thrownText(error), ERROR_MAX_BYTES);
   const trace = thrownTrace(error);
   return {
     kind: "failed",
@@ -74,7 +74,7 @@ export function tooLong(timeoutMs: number | undefined): Outcome {
 }
 
 /** The error fields of an event. */
-export function saidOf({ error, trace }: { error: string; trace?: string | undefined }): {
+export function failureFields({ error, trace }: { error: string; trace?: string | undefined }): {
   error: string;
   trace?: string;
 } {

@@ -145,9 +145,9 @@ export class Waiting {
 
   /** Whether anywhere more waits than is named; `undefined` while a subscription says nothing. */
   get isBacklog(): boolean | undefined {
-    const said = this.queues.map((queue) => this.more.get(queue));
-    if (said.includes(true)) return true;
-    return said.includes(undefined) ? undefined : false;
+    const answers = this.queues.map((queue) => this.more.get(queue));
+    if (answers.includes(true)) return true;
+    return answers.includes(undefined) ? undefined : false;
   }
 
   get named(): number {

@@ -46,18 +46,18 @@ export async function jobOptions(
 ): Promise<JobOptions> {
   const { onComplete, onCompleteExcludeKinds = [], context } = options;
   const retry = fnType === "action" ? retryOf(options.retryBehavior) : RETRY_OFF;
-  const told = onComplete ? await handleOf(onComplete) : undefined;
+  const callback = onComplete ? await handleOf(onComplete) : undefined;
   return {
     name: (options.name || nameOf(fn)).slice(0, JOB_NAME_MAX_LENGTH),
     ...dueAt(options, now),
-    ...(told === undefined || context === undefined ? {} : { context }),
+    ...(callback === undefined || context === undefined ? {} : { context }),
     rules: {
       handler: { kind: fnType, handle: await handleOf(fn), takes: "payload" },
       retry: { ...retry },
       // An action that may have run is repeated only where the app allows it. Queries and mutations leave no trace.
       maxResets:
         fnType === "action" ? Math.min(retry.maxAttempts - 1, MAX_RESETS_MAX) : MAX_RESETS_DEFAULT,
-      ...(told === undefined ? {} : { onComplete: told }),
+      ...(callback === undefined ? {} : { onComplete: callback }),
       onCompleteExclude: onCompleteExcludeKinds.flatMap((kind) => EXCLUDED[kind]),
     },
   };

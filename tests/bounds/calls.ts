@@ -254,7 +254,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
           endsAt: now + 60_000,
           places: 64,
           isFull: true,
-          heardUpTo: 0n,
+          receivedUpTo: 0n,
         },
       },
       ...fields,

@@ -9,7 +9,7 @@ import {
   lifeOf,
   type Finished,
   type LaneReply,
-  type ProcessSaid,
+  type ProcessReport,
 } from "../../src/shared/index.js";
 import { COMPONENT } from "../races/deployment.js";
 import { checkTables } from "../races/invariants.js";
@@ -111,7 +111,7 @@ export function placesOf(line: Line, { _id }: ProcessRow): number {
 }
 
 /** The lane's report on its process, if so many of its jobs have ended. */
-function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): ProcessSaid {
+function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): ProcessReport {
   const beside = lanesIn(line, process).filter(({ _id }) => _id !== lane._id);
   // It has heard of the lanes that have made a call.
   const known = beside.filter((other) => handOverOf(line, other) === undefined);
@@ -126,7 +126,7 @@ function says(line: Line, lane: LaneRow, process: ProcessRow, ended: number): Pr
     ...{ version: COMPONENT_VERSION, endsAt: process.openedAt + lifeOf(false) },
     ...{ places, isFull: left <= places },
     ...(known.length === 0 && own === 0 ? { closes: true } : {}),
-    ...(process.state === "receiving" ? { heardUpTo: 0n } : {}),
+    ...(process.state === "receiving" ? { receivedUpTo: 0n } : {}),
   };
 }
 
@@ -154,7 +154,7 @@ export interface Said {
   /** So often it has looked in vain. */
   looks?: number;
   /** Further fields of its report on the process. */
-  in?: Partial<ProcessSaid>;
+  in?: Partial<ProcessReport>;
 }
 
 /** Its next call. */

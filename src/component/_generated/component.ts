@@ -1146,7 +1146,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             isFull: boolean;
             givenBack?: number;
             closes?: boolean;
-            heardUpTo?: bigint;
+            receivedUpTo?: bigint;
           };
         },
         {

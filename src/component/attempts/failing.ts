@@ -49,8 +49,8 @@ export async function failAttempt(
   const isTriedAgain = !fatal && failures < retry.maxAttempts;
   // Nothing was said of retries in a queue that works on its items again and again: the next round is the retry.
   const goesRound = !fatal && queue.config.circular && retry.maxAttempts <= 1;
-  const { error: said, trace } = failure;
-  await recordAttempt(ctx.db, job, failure.timedOut ? "timedOut" : "failed", now, said, {
+  const { error: reported, trace } = failure;
+  await recordAttempt(ctx.db, job, failure.timedOut ? "timedOut" : "failed", now, reported, {
     ...(trace === undefined ? {} : { trace }),
   });
   const dueAt = now + waitMs(retry, failures, failure.retryAfterMs);

@@ -40,13 +40,13 @@ export async function addLogs(
   const gone = wanted > 0 ? await dropOldest(db, job, wanted) : 0;
   let dropped = 0;
   for (const { entry, attempt, level, message, data, revision } of logs) {
-    const said = {
+    const change = {
       ...{ level, message, data: data as Value | undefined },
       ...(revision === undefined ? {} : { revision }),
     };
     const isNew = last === null || last.attempt < attempt || last.entry < entry;
     if (!isNew) {
-      if (!(await changeLog(db, job, entry, said, now))) dropped += 1;
+      if (!(await changeLog(db, job, entry, change, now))) dropped += 1;
       continue;
     }
     const total = (last?.total ?? 0) + 1;
@@ -54,7 +54,7 @@ export async function addLogs(
       dropped += 1;
       continue;
     }
-    const { data: value, ...rest } = said;
+    const { data: value, ...rest } = change;
     const row = { job: job._id, attempt, entry, ...rest, at: now, total };
     await db.insert("logs", value === undefined ? row : { ...row, data: value });
     last = { attempt, entry, total };
@@ -80,7 +80,7 @@ async function changeLog(
   db: DatabaseWriter,
   job: Doc<"jobs">,
   entry: number,
-  said: Pick<Doc<"logs">, "level" | "message" | "revision"> & { data: Value | undefined },
+  change: Pick<Doc<"logs">, "level" | "message" | "revision"> & { data: Value | undefined },
   now: number,
 ): Promise<boolean> {
   const row = await db
@@ -88,9 +88,9 @@ async function changeLog(
     .withIndex("job", (q) => q.eq("job", job._id).eq("attempt", job.attempt).eq("entry", entry))
     .unique();
   if (row === null) return false;
-  const [before, after] = [row.revision ?? 0, said.revision ?? Infinity];
+  const [before, after] = [row.revision ?? 0, change.revision ?? Infinity];
   // The same revision is the same call again.
-  if (after > before) await db.patch("logs", row._id, { ...said, updatedAt: now });
+  if (after > before) await db.patch("logs", row._id, { ...change, updatedAt: now });
   return true;
 }
 

@@ -64,13 +64,13 @@ export async function recordAll(
     const of = queues.get(job.queue) ?? (await getQueue(ctx.db, job.queue));
     queues.set(job.queue, of);
     const { outcome } = one;
-    const said = { ...one, outcome: reporter === "worker" ? ofWorker(outcome) : outcome };
+    const reported = { ...one, outcome: reporter === "worker" ? ofWorker(outcome) : outcome };
     // A lane's jobs are of one queue: one read of its events in a call.
     if (!isMismatched && reporter === "lane" && isMismatchOf(outcome)) {
       isMismatched = true;
       await recordMismatch(ctx, job, outcome.error, ctx.now);
     }
-    await recordOne(ctx, of, job, said);
+    await recordOne(ctx, of, job, reported);
     // A job to follow may take the place of any other job.
     areFresh &&= (one.continued ?? []).length === 0;
     answers.push({ id, attempt, answer: "ok" });
@@ -112,10 +112,10 @@ async function recordOne(
   ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,
-  { outcome: said, fits, continued: following = [] }: Finished,
+  { outcome: reported, fits, continued: following = [] }: Finished,
 ): Promise<void> {
-  const isForeign = said.kind === "succeeded" && fits?.includes(job.queue) === false;
-  const outcome = isForeign ? foreign(job, fits) : said;
+  const isForeign = reported.kind === "succeeded" && fits?.includes(job.queue) === false;
+  const outcome = isForeign ? foreign(job, fits) : reported;
   const continued = isForeign ? [] : following;
   if (continued.length > 0) await recordContinued(ctx, queue, job, outcome, continued);
   else await recordOutcome(ctx, queue, job, outcome);

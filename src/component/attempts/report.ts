@@ -37,7 +37,7 @@ export interface Report {
 }
 
 /** All that a call says of one lease. */
-export interface Said {
+export interface LeaseReport {
   id: string;
   attempt: number;
   updates: ProgressUpdate[];
@@ -65,22 +65,22 @@ export async function report(
 /** Writes the reports about leases that stand, and answers for each. */
 export async function record(
   ctx: MutationCtx,
-  leases: readonly Said[],
+  leases: readonly LeaseReport[],
   judge: (job: Doc<"jobs"> | null, attempt: number) => Answer["answer"],
   now: number,
 ): Promise<ReportAnswer[]> {
   const answers: ReportAnswer[] = [];
-  for (const said of leases) {
-    const { id, attempt } = said;
+  for (const lease of leases) {
+    const { id, attempt } = lease;
     const job = await findJob(ctx.db, id);
     const answer = judge(job, attempt);
     if (job === null || answer === "leaseLost") {
       answers.push({ id, attempt, answer });
       continue;
     }
-    await showProgress(ctx, job, said.updates, now);
-    const logged = await addLogs(ctx.db, job, said.logs, now);
-    const written = await addOutput(ctx.db, job, said.output);
+    await showProgress(ctx, job, lease.updates, now);
+    const logged = await addLogs(ctx.db, job, lease.logs, now);
+    const written = await addOutput(ctx.db, job, lease.output);
     answers.push({ id, attempt, answer, ...logged, ...written });
   }
   return answers;
@@ -125,9 +125,9 @@ async function showProgress(
   }
 }
 
-export function byLease({ updates = [], logs = [], output = [] }: Report): Said[] {
-  const leases = new Map<string, Said>();
-  const of = ({ id, attempt }: { id: string; attempt: number }): Said => {
+export function byLease({ updates = [], logs = [], output = [] }: Report): LeaseReport[] {
+  const leases = new Map<string, LeaseReport>();
+  const of = ({ id, attempt }: { id: string; attempt: number }): LeaseReport => {
     const key = `${attempt}:${id}`;
     const said = leases.get(key) ?? { id, attempt, updates: [], logs: [], output: [] };
     leases.set(key, said);

@@ -4,7 +4,7 @@ import {
   INLINE_TIMEOUT_MAX_MS,
   PUSH_TIMEOUT_DEFAULT_MS,
   PUSH_TIMEOUT_MAX_MS,
-  type ProcessSaid,
+  type ProcessReport,
 } from "../../shared/index.js";
 import type { Queue } from "../rows/queues.js";
 
@@ -21,15 +21,15 @@ export function timeoutOf({ config }: Queue, own?: number): number {
 }
 
 /** Whether the process can run jobs of the queue that begin then, and they end before it does. */
-export function takesMore(said: ProcessSaid | undefined, queue: Queue, now: number): boolean {
-  if (said === undefined) return false;
-  const { endsAt, openUntil = Infinity } = said;
+export function takesMore(times: ProcessReport | undefined, queue: Queue, now: number): boolean {
+  if (times === undefined) return false;
+  const { endsAt, openUntil = Infinity } = times;
   // An inline handler runs in the app's own action, and its processes are open for a while only.
   if (queue.config.handler?.kind === "inline" && openUntil === Infinity) return false;
   return now + timeoutOf(queue) <= endsAt && now <= openUntil;
 }
 
 /** Whether a lane takes no more: its process is too old, or was started by another version of the component. */
-export function isTimeOver(said: ProcessSaid | undefined, queue: Queue, now: number): boolean {
-  return !takesMore(said, queue, now) || said?.version !== COMPONENT_VERSION;
+export function isTimeOver(times: ProcessReport | undefined, queue: Queue, now: number): boolean {
+  return !takesMore(times, queue, now) || times?.version !== COMPONENT_VERSION;
 }

@@ -188,9 +188,9 @@ export async function comeRound(ctx: EdgeCtx, job: Job, queue: Queue, round: Rou
         });
   // The row no longer names the worker of the round that is over.
   const { worker } = job;
-  const told = { ...moved, ...(worker === undefined ? {} : { worker }) };
+  const ended = { ...moved, ...(worker === undefined ? {} : { worker }) };
   const status = "result" in round ? "succeeded" : "failed";
-  ctx.effects.callbacks.push(...(await callbacksOf(ctx, queue, told, status)));
+  ctx.effects.callbacks.push(...(await callbacksOf(ctx, queue, ended, status)));
   return moved;
 }
 

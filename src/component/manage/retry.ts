@@ -48,8 +48,8 @@ export async function retryJob(ctx: EdgeCtx, job: Doc<"jobs">): Promise<RetryAns
   const queue = await getQueue(ctx.db, job.queue);
   // A callback that is still owed for the old result needs it, and deletes it on delivery: a row says so, or, where a
   // callback retries a job that this very transaction has ended, nothing does yet.
-  const isToldLater = isMovedHere(job) && (await callbacksOf(ctx, queue, job)).length > 0;
-  const keepResult = isToldLater || (await isResultOwed(ctx.db, job));
+  const hasCallbackLater = isMovedHere(job) && (await callbacksOf(ctx, queue, job)).length > 0;
+  const keepResult = hasCallbackLater || (await isResultOwed(ctx.db, job));
   await noteEndGone(ctx, job);
   const deadline = await renewDeadline(ctx, job);
   await transitions.retry(ctx, job, queue, { keepResult, ...deadline });

@@ -61,9 +61,9 @@ export async function placesFor(
 }
 
 /** Places that a process does not use. Reads its row and its grant for real. */
-export async function takeBackPlaces(ctx: MutationCtx, said: GivenBack): Promise<void> {
-  const { givenBack = 0 } = said;
-  const row = givenBack <= 0 ? null : await ownRow(ctx, said);
+export async function takeBackPlaces(ctx: MutationCtx, back: GivenBack): Promise<void> {
+  const { givenBack = 0 } = back;
+  const row = givenBack <= 0 ? null : await ownRow(ctx, back);
   const own = row === null ? null : await grantOf(ctx.db, row._id);
   if (own === null) return;
   const extra = own.extra - givenBack;

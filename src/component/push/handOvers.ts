@@ -48,12 +48,12 @@ export async function handedOver(
     })
     .take(HAND_OVERS_READ);
   const last = rows.at(-1)?.seq as bigint | undefined;
-  const lanes = toldOf(rows, { generation });
+  const lanes = lanesFor(rows, { generation });
   const isAll = rows.length < HAND_OVERS_READ;
   return { lanes, upTo: isAll ? snapshot : last!, areWaiting: false };
 }
 
-export function toldOf(
+export function lanesFor(
   rows: readonly Doc<"handOvers">[],
   { generation }: Pick<Process, "generation">,
 ): LaneStart[] {

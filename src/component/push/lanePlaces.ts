@@ -1,5 +1,5 @@
 /** The call of a lane and its process: how many jobs the call may bring, by the places that there are or are given; and its last word. */
-import { type LaneReply, type LaneStep, type ProcessSaid } from "../../shared/index.js";
+import { type LaneReply, type LaneStep, type ProcessReport } from "../../shared/index.js";
 import { type MutationCtx } from "../_generated/server.js";
 import { type Session } from "../rows/sessions.js";
 import { givePlaces, takeBackPlaces } from "./grants.js";
@@ -41,13 +41,13 @@ const TRIED_MS = 200;
 export async function morePlaces(
   ctx: MutationCtx,
   queue: Queue,
-  said: ProcessSaid,
+  report: ProcessReport,
   held: number,
   wanted: number,
 ): Promise<number> {
   const few = Math.min(wanted, Math.max(0, 2 - held));
   const asked = { any: wanted, few, isPart: true };
-  return await givePlaces(ctx, await mountLimits(ctx, queue), said, asked);
+  return await givePlaces(ctx, await mountLimits(ctx, queue), report, asked);
 }
 
 /**
@@ -55,13 +55,13 @@ export async function morePlaces(
  */
 export async function tellProcess(
   ctx: MutationCtx,
-  said: ProcessSaid,
+  report: ProcessReport,
   hasLeft: boolean,
 ): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
-  await takeBackPlaces(ctx, said);
-  if (hasLeft && said.closes === true) return await closeOf(ctx, said);
-  const process = ctx.db.normalizeId("processes", said.process);
-  if (said.heardUpTo === undefined || process === null) return {};
-  const { generation } = said;
-  return { handedOver: await handedOver(ctx, { process, generation }, said.heardUpTo) };
+  await takeBackPlaces(ctx, report);
+  if (hasLeft && report.closes === true) return await closeOf(ctx, report);
+  const process = ctx.db.normalizeId("processes", report.process);
+  if (report.receivedUpTo === undefined || process === null) return {};
+  const { generation } = report;
+  return { handedOver: await handedOver(ctx, { process, generation }, report.receivedUpTo) };
 }

@@ -91,9 +91,9 @@ export async function stepOf(
     return { answers: [], jobs, lookAfterMs: LANE_LOOK_MS, isOver: false };
   }
   const finished = check?.(queue, args.finished) ?? args.finished;
-  const said = { ...args, finished };
+  const step = { ...args, finished };
   const losses = lossesOf(ctx, args.sentAt, now);
-  const shared = losses === "again" ? await withoutApps(ctx, queue, said) : said;
+  const shared = losses === "again" ? await withoutApps(ctx, queue, step) : step;
   const ended = await finish(ctx, session, queue, shared, now);
   const { answers, session: current, besideCallbacks } = ended;
   // It has left, and did not receive that: the reply was lost.
@@ -112,13 +112,13 @@ function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
 
 /** Without the app's code: it has no answer, and its lane has it run apart. */
 async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
-  const isTold = await Promise.all(
+  const wasSent = await Promise.all(
     args.finished.map(async ({ id }) => {
       const job = await findJob(ctx.db, id);
       return job !== null && (await rulesOf(ctx.db, queue, job)).onComplete !== undefined;
     }),
   );
-  return { ...args, finished: args.finished.filter((_, i) => !isTold[i]), execute: [] };
+  return { ...args, finished: args.finished.filter((_, i) => !wasSent[i]), execute: [] };
 }
 
 /** It has lost: outcomes are recorded with nothing beside them, and the lane calls again at once. */
@@ -229,8 +229,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
   const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
-  const isTold = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
-  const wanted = !isTold || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
+  const isAcknowledged = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
+  const wanted = !isAcknowledged || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
   const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };

@@ -36,7 +36,7 @@ import {
   type QueryCtx,
 } from "../_generated/server.js";
 import type { Id } from "../_generated/dataModel.js";
-import { forgetHandOvers, handedOver, rowsHandedTo, toldOf } from "./handOvers.js";
+import { forgetHandOvers, handedOver, rowsHandedTo, lanesFor } from "./handOvers.js";
 import { startProcess } from "./laneAction.js";
 import { runs } from "./lanes.js";
 import {
@@ -241,7 +241,7 @@ export async function closeOf(
   if (rows.length > 0 && row.state === "receiving") {
     edge(row.state, "closeInVain");
     const upTo = ctx.meta.getSnapshotTs();
-    return { isClosed: false, handedOver: { lanes: toldOf(rows, row), upTo, areWaiting: false } };
+    return { isClosed: false, handedOver: { lanes: lanesFor(rows, row), upTo, areWaiting: false } };
   }
   await free(ctx, row, "close");
   return { isClosed: true };

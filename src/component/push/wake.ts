@@ -137,8 +137,8 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   // Other waiting jobs have wakes of their own.
   const isLeft = isQuiet(gate) || (gate?.state === "leaving" && gate.isVain === true);
   const isAlone = own !== null && asked.isAlone === true && isLeft;
-  const told = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
-  if (told !== "begun") await beginWithAll(ctx, waking, { own, due, ...told });
+  const alone = isAlone ? await beginAlone(ctx, waking, own, due) : NOT_ALONE;
+  if (alone !== "begun") await beginWithAll(ctx, waking, { own, due, ...alone });
 }
 
 /** The result of a wake that could not begin a lane with its own job alone, or did not try. */

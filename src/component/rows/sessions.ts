@@ -213,7 +213,7 @@ export async function setQuiet(db: DatabaseWriter, id: Id<"sessions">, isQuiet: 
 }
 
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
-function said({ labels, groups, groupPrefix, maxCost }: Offer) {
+function offerFields({ labels, groups, groupPrefix, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
   return { labels: some(labels), groups: some(groups), groupPrefix, maxCost };
 }
@@ -263,7 +263,7 @@ export async function closeCall(
     reply: { answers: call.answers ?? [], ...keptOf(call.cursor, session) },
     ...(call.name === undefined ? {} : { name: call.name }),
     ...(call.queues === undefined ? {} : { queues: call.queues }),
-    ...(call.offer === undefined ? {} : said(call.offer)),
+    ...(call.offer === undefined ? {} : offerFields(call.offer)),
     ...(call.begins === undefined
       ? {}
       : {

@@ -66,7 +66,7 @@ async function described(
       session: await shownSession(sessionKey),
       ...{ id: session._id, name, isLane: lane !== undefined, lastSeenAt, queues },
       ...(labels === undefined ? {} : { labels }),
-      ...(lane === undefined ? await saidBy(db, session) : { state: stateOf(session) }),
+      ...(lane === undefined ? await statusOf(db, session) : { state: stateOf(session) }),
       // A lane's leases name no queue: it has one.
       holding: leases.map(({ id, queue = queues[0]!, attempt }, i) => ({
         ...{ id, queue, attempt },
@@ -78,7 +78,7 @@ async function described(
 }
 
 /** What a worker has said of itself, and what its calls show. */
-async function saidBy(db: DatabaseReader, session: Session) {
+async function statusOf(db: DatabaseReader, session: Session) {
   const { slots, mode, isQuiet, since, done = 0, leases } = session;
   const quietBy = isQuiet === true ? "operator" : mode === "quiet" ? "worker" : undefined;
   const origin = await originIn(db, session._id);

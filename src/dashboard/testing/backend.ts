@@ -133,10 +133,10 @@ class TestSocket {
     const changed = [...this.asked].flatMap(([queryId, asked]) => {
       const answer = this.backend.queries[asked.path];
       if (answer === undefined) return [];
-      const said = { queryId, ...outcomeOf(() => answer(asked.args)) };
-      if (JSON.stringify(said) === asked.said) return [];
-      asked.said = JSON.stringify(said);
-      return [said];
+      const answered = { queryId, ...outcomeOf(() => answer(asked.args)) };
+      if (JSON.stringify(answered) === asked.said) return [];
+      asked.said = JSON.stringify(answered);
+      return [answered];
     });
     const after = { ...this.version, ts: u64(this.version.ts) };
     this.say({
