@@ -61,7 +61,8 @@ export const DUTY_SILENT_MS = 30_000;
 export const WATCH_MS = 10_000;
 /** So many places of standby, the first ones, say so as often as the workers on call may be silent, and see when these are gone. */
 export const STANDBY_FIRST = 8;
-/** How often the other workers that stand by say that they live, and how seldom they may. */
+/** How often one of the workers that stand by says that it lives, each of them at the latest, and how seldom it may. */
+export const STANDBY_EACH_MS = 10_000;
 export const STANDBY_MS = 30 * 60_000;
 export const PRESENCE_MAX_MS = 24 * 60 * 60_000;
 /** The row of peers that were not called up for so long goes when another comes, of so many that are seen. */

@@ -9,9 +9,12 @@ const STANDBY: Duty = { kind: "standby", since: 7, nextMs: STANDBY_MS };
 const ON_CALL: Duty = { kind: "onCall", size: 2, rank: 0, nextMs: DUTY_BEAT_MS };
 
 /** A worker whose second claim is answered with this duty. */
-async function withDuty(duty: Duty, options: Parameters<typeof startLoop>[1] = {}) {
+async function withDuty(
+  duty: Duty,
+  options: Parameters<typeof startLoop>[1] = { presenceMs: 60_000 },
+) {
   const { begun, handler } = manual();
-  const started = startLoop(handler, { peers: "alike", presenceMs: 60_000, ...options });
+  const started = startLoop(handler, { peers: "alike", ...options });
   const answer = { duty };
   started.deployment.claimAnswer = ({ onCall }) =>
     onCall === undefined ? {} : { duty: answer.duty };
@@ -66,6 +69,30 @@ describe("on standby", () => {
     await clock.advance(20_000);
     expect(callsOf("heartbeat")).toMatchObject([{ onCall: { peers: "alike", room: 1 } }]);
   });
+
+  test.each([
+    ["every ten seconds per worker", 24, [120_000, 360_000]],
+    ["of a large fleet every half hour", 900, [STANDBY_MS, STANDBY_MS]],
+  ] as const)(
+    "by itself it says that it lives %s, give or take a half",
+    async (_, size, [least, most]) => {
+      const { clock, deployment, callsOf } = await withDuty(STANDBY, {});
+      let draws = 0;
+      clock.random = () => (draws += 0.3) % 1;
+      deployment.beatAnswer = (onCall) =>
+        onCall === undefined
+          ? { fleet: size }
+          : { fleet: size, duty: { ...STANDBY, nextMs: 1_000 } };
+      await clock.advance(STANDBY_MS + 60_000);
+      const said = callsOf("heartbeat").map(({ onCall }: any) => onCall.presenceMs as number);
+      expect(said.length).toBeGreaterThan(5);
+      // Before its first beat it does not know how large its fleet is.
+      expect(said.shift()).toBeUndefined();
+      expect(Math.min(...said)).toBeGreaterThanOrEqual(least);
+      expect(Math.max(...said)).toBeLessThanOrEqual(most);
+      expect(new Set(said).size > 1).toBe(least < most);
+    },
+  );
 
   test("it claims at once when it is called up, works while it finds jobs, and goes back", async () => {
     const { clock, deployment, callsOf, begun, answer, standbys } = await withDuty(STANDBY);

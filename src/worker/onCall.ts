@@ -16,6 +16,8 @@ import {
   NAMED_MAX,
   RANKED_SESSIONS_MAX,
   stableHash,
+  STANDBY_EACH_MS,
+  STANDBY_MS,
   type Duty,
   type OnCallRequest,
 } from "../shared/index.js";
@@ -176,9 +178,16 @@ export class OnCall {
     this.duty = "off";
   }
 
+  /**
+   * How often it is to say on standby that it lives, which finds the workers on call that are gone: of a fleet of any size
+   * some worker does so every ten seconds, until each does every half hour. Spread, as all of a fleet start together.
+   */
   private get presence(): { presenceMs?: number } {
-    const { presenceMs } = this.deps;
-    return presenceMs === undefined ? {} : { presenceMs };
+    const { clock, presenceMs } = this.deps;
+    if (presenceMs !== undefined) return { presenceMs };
+    if (this.fleet === 0) return {};
+    const ms = this.fleet * STANDBY_EACH_MS * (0.5 + clock.random());
+    return { presenceMs: Math.min(STANDBY_MS, Math.round(ms)) };
   }
 
   private get isStandby(): boolean {

@@ -109,7 +109,7 @@ export interface WorkerOptions<Api extends WorkerApi> extends Hooks<keyof Queues
   /**
    * How often an idle worker says that it is there, in milliseconds, at least 1,000; 0 for never. It serves the list of
    * workers. With 0 a worker of a large fleet never stands by: it hears of every job.
-   * @default 60_000; of a worker that stands by in a fleet of more than eight, 1_800_000
+   * @default 60_000; of a worker that stands by in a fleet of more than eight, about 10_000 per worker of the fleet, 1_800_000 at most
    */
   presenceMs?: number;
   /**

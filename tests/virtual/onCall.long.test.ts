@@ -5,6 +5,7 @@
  */
 import { expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
+import { ON_CALL, STANDBY_EACH_MS, STANDBY_FIRST } from "../../src/shared/index.js";
 import { startFleet, type Fleet } from "./onCallWorld.js";
 
 /** In small fleets all follow the queue. */
@@ -125,6 +126,33 @@ test(
       print({ alone, afterOne, afterAll });
       expect(afterOne! - alone!).toBeLessThanOrEqual(500);
       expect(afterAll).toBeLessThanOrEqual(12_000);
+    } finally {
+      await fleet.app.world.close();
+    }
+  },
+);
+
+test(
+  "a host dies with the workers on call, the one that watches and the first that stand by: another notices within its presence",
+  { timeout: 300_000 },
+  async () => {
+    const size = 20;
+    const fleet = await startFleet({ size, together: 1 });
+    try {
+      const { advance } = fleet.app.world;
+      await fleet.waits(1);
+      // All have said by now that they live, and know how many they are.
+      await advance(1.5 * size * STANDBY_EACH_MS);
+      const duties = new Set([...fleet.with("onCall"), ...fleet.with("watch")]);
+      expect(duties.size).toBe(ON_CALL + 1);
+      const standby = fleet.programs.filter((program) => !duties.has(program));
+      for (const program of [...duties, ...standby.slice(0, STANDBY_FIRST + 1)]) program.kill();
+      const [wait] = await fleet.waits(1, { withinMs: 1.5 * size * STANDBY_EACH_MS });
+      print({ hostDied: wait });
+      expect(wait).toBeLessThanOrEqual(size * STANDBY_EACH_MS);
+      await advance(60_000);
+      const [again] = await fleet.waits(1);
+      expect(again).toBeLessThanOrEqual(BEGINS_MS.max);
     } finally {
       await fleet.app.world.close();
     }
