@@ -86,6 +86,8 @@ export default defineConfig({
         test: {
           ...COMPUTES,
           name: "system",
+          isolate: false,
+          runner: "./vitest.runner.ts",
           include: ["tests/**/*.test.ts"],
           exclude: [...configDefaults.exclude, LONG, ALONE.short, PLANTED],
         },
