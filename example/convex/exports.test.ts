@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 
 /** From its source: unit tests do not wait for a build. */
 vi.mock("convex-conveyor", () => import("../../src/client/index.js"));
+vi.hoisted(() => vi.resetModules());
 
 const modules = import.meta.glob<Record<string, unknown>>(
   ["./**/*.ts", "!./**/*.test.ts", "!./{_generated/**,convex.config.ts}"],

@@ -8,6 +8,7 @@ import schema from "./schema.js";
 
 /** From its source: unit tests do not wait for a build. */
 vi.mock("convex-conveyor", () => import("../../src/client/index.js"));
+vi.hoisted(() => vi.resetModules());
 
 const modules = import.meta.glob(["./**/*.ts", "./_generated/*.js", "!./**/*.test.ts"]);
 

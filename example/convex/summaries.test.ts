@@ -11,6 +11,7 @@ const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 250 
 
 /** From its source: unit tests do not wait for a build. */
 vi.mock("convex-conveyor", () => import("../../src/client/index.js"));
+vi.hoisted(() => vi.resetModules());
 
 const modules = import.meta.glob(["./**/*.ts", "./_generated/*.js", "!./**/*.test.ts"]);
 

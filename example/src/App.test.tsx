@@ -24,6 +24,7 @@ vi.mock("./data.js", () => ({
   useRetryPicture: vi.fn(),
   useConnection: vi.fn(),
 }));
+vi.hoisted(() => vi.resetModules());
 
 const scene = sceneOf({ view: VIEWS[0]!, palette: "ember", size: "small", quality: "draft" });
 const picture = { _id: "p", _creationTime: 0, title: "Seahorse tail", scene, tileCount: 12 };

@@ -14,6 +14,7 @@ vi.mock("./data.js", () => ({
   useSummarizeAgain: vi.fn(),
   useConnection: vi.fn(),
 }));
+vi.hoisted(() => vi.resetModules());
 
 const failed = (attempt: number) => ({
   attempt,
