@@ -40,7 +40,7 @@ test.each(
 );
 
 /** Each bundles the component anew. */
-const PART = counts(4, 1);
+const PART = counts(6, 1);
 
 test.each(MUTANTS.filter((one) => !QUICK.includes(one)).filter((_, i) => i % PART === 0))(
   "$of, without $without: an order shows it",
