@@ -1,10 +1,11 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { root } from "../support/paths.js";
 import { ownHandlers } from "./ownHandlers.js";
 import { Seeds } from "./seeds.js";
 
-const SEEDS = 8;
+const SEEDS = counts(4, 8);
 
 async function violationsOf(fixture: string): Promise<string[]> {
   const file = path.join(root, "tests/simulation/fixtures", fixture);

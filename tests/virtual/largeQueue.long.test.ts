@@ -1,13 +1,14 @@
 /** A queue's `maxParallelism` holds however many processes run its jobs, on the largest class. */
 import { afterEach, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { startManyWorld, times, type ManyWorld } from "./manyWorld.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** More than one transaction reads as all of anything. */
-const MAX_PARALLELISM = 257;
-const JOBS = 300;
+/** In the deep run more than one transaction reads as all of anything. */
+const MAX_PARALLELISM = counts(65, 257);
+const JOBS = MAX_PARALLELISM + 40;
 /** A limit that is raised takes effect within this time. */
 const RAISED_MS = 40;
 
