@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../support/chromium.js";
+import { counts } from "../../local/counts.js";
 import { until } from "../../local/until.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import {
@@ -69,11 +70,13 @@ describe.skipIf(!hasChromium())("the dashboard's views", () => {
     ["an address that leads nowhere", () => "/no/such/place", /^Page not found$/],
   ];
 
-  for (const [view, path, ready] of VIEWS) {
-    for (const [size, scheme] of [
-      ["laptop", "light"],
-      ["phone", "dark"],
-    ] as const satisfies [Size, string][]) {
+  const LOOKS = [
+    ["laptop", "light"],
+    ["phone", "dark"],
+  ] as const satisfies [Size, string][];
+
+  for (const [i, [view, path, ready]] of VIEWS.entries()) {
+    for (const [size, scheme] of counts([LOOKS[i % LOOKS.length]!], LOOKS)) {
       test(`${view}: usable by all at a ${size}'s width, ${scheme}`, async () => {
         const page = await looks.open(path(), { size, dark: scheme === "dark" });
         const problems = watched(page);
