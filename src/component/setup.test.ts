@@ -97,6 +97,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   await current?.checkInvariants();
+  // A call that is under way would go on in the next file of its thread.
+  await current?.t.finishInProgressScheduledFunctions();
   current = null;
   vi.useRealTimers();
 });

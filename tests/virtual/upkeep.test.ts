@@ -23,7 +23,8 @@ test("a purge never walks over deleted rows again, and an idle queue costs no ca
       const finished = jobs.map(({ id, attempt }: { id: string; attempt: number }) => ({
         ...{ id, attempt, outcome: squared(1) },
       }));
-      if (jobs.length > 0) await world.call("work:complete", { ...session, callSeq: ++n, finished });
+      if (jobs.length > 0)
+        await world.call("work:complete", { ...session, callSeq: ++n, finished });
       done += jobs.length;
     }
     await world.advance(23 * HOUR_MS);

@@ -11,8 +11,8 @@ interface Key {
 }
 interface Cursor {
   bounds: readonly Bound[];
-  /** Of a session: jobs that prefer other workers are passed for it, until they come back with a newer seq. */
-  spec?: WorkerSpec | undefined;
+  /** Of a session, a worker's or a lane's: jobs that prefer others are passed, until they come back with a newer seq. */
+  spec?: Pick<WorkerSpec, "name" | "labels"> | undefined;
   /** Of all places that are not named. */
   floor: Key | null;
 }
@@ -47,10 +47,11 @@ export const cursors: Checker = {
           // A cursor for some groups passes jobs of other groups for good.
           const spec = plan.workers.find(({ name }) => name === after?.["name"]);
           if ((spec?.groups ?? spec?.token) !== undefined) continue;
+          const own = spec ?? { name: String(after?.["name"]), labels: [] };
           if (cursor === undefined || cursor === before?.["reply"].cursor) continue;
           for (const [queue, bounds] of boundsIn(cursor)) {
             if (bounds.length > 0) happened("a session has a cursor");
-            put(queue, id, { bounds, floor: null, spec });
+            put(queue, id, { bounds, floor: null, spec: own });
           }
         }
         for (const { after } of changedJobs(commit)) {

@@ -85,9 +85,11 @@ export const preferencesKept: Checker = {
 export function preferencesOf({ events }: Plan): Map<string, Prefer> {
   return new Map(
     events.flatMap(({ queue = "pulled", jobs = [] }) =>
-      (jobs as NewJob[]).flatMap(({ payload: { n }, options }): [string, Prefer][] => {
+      (jobs as NewJob[]).flatMap(({ payload, options }): [string, Prefer][] => {
         const { prefer, runAfter = 0 } = (options ?? {}) as { prefer?: Prefer; runAfter?: number };
-        return prefer === undefined ? [] : [[`${queue as string} ${n}`, { ...prefer, runAfter }]];
+        // Jobs of other workloads prefer none, and have payloads of their own.
+        if (prefer === undefined) return [];
+        return [[`${queue as string} ${payload.n}`, { ...prefer, runAfter }]];
       }),
     ),
   );
