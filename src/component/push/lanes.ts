@@ -124,7 +124,7 @@ export async function asleepSince(
   { asleep }: Standing,
 ): Promise<Sleeper[]> {
   const unseen = lanes.filter(
-    ({ _id, cap }) => cap === 1 && !asleep.some(({ lane }) => lane === _id),
+    ({ _id, cap }) => cap === 1 && !asleep.some((seen) => seen.lane === _id && seen.cap === cap),
   );
   return await sleepersAmong(db, someOf(unseen, LANES_ASKED));
 }

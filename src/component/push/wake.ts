@@ -198,7 +198,9 @@ async function beginWithAll(
   const { own, due } = alone;
   if (first.hasRoom) return await leaveToOthers(ctx, waking, { own, due, free: first.free });
   const asleep = await asleepSince(ctx.db, lanes, waking.seen);
-  const seen = { ...waking.seen, asleep: [...asleep, ...waking.seen.asleep] };
+  // One that the snapshot shows with an older cap is there once.
+  const known = waking.seen.asleep.filter(({ lane }) => !asleep.some((one) => one.lane === lane));
+  const seen = { ...waking.seen, asleep: [...asleep, ...known] };
   const then =
     asleep.length === 0 ? first : await beginAmong(ctx, { ...waking, seen }, alone, lanes);
   if (then !== "begun") await leaveToOthers(ctx, waking, { own, due, free: then.free });

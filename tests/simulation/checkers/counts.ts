@@ -17,8 +17,8 @@ import {
 /** The delays that the simulation's handlers ask for. */
 const SNOOZE_MS = 1_500;
 const RETRY_AFTER_MS = 2_500;
-/** A lane waits ever longer for room, five minutes at most. */
-const NO_ROOM_MS = 5 * 60_000;
+/** A lane waits ever longer for room, five minutes at most, give or take a half. */
+const NO_ROOM_MS = 1.5 * 5 * 60_000;
 
 /** How an attempt that took this edge may be remembered. */
 const OUTCOMES: Record<string, readonly string[]> = {
