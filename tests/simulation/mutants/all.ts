@@ -21,7 +21,7 @@ import type { Mutant } from "./mutant.js";
 import { BOUND } from "./bound.js";
 import { ENDS } from "./ends.js";
 import { HOLDING } from "./holding.js";
-import { LANES } from "./lanes.js";
+import { LANES, LANES_SEEN } from "./lanes.js";
 import { LATER } from "./later.js";
 import { ON_CALL } from "./onCall.js";
 import { OUTSIDE } from "./outside.js";
@@ -40,4 +40,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ROWS_OF_APP,
   ...BOUND,
   ...ON_CALL,
+  ...LANES_SEEN,
 ];

@@ -203,3 +203,19 @@ const planted: readonly Mutant[] = [
 ];
 
 export const LANES: readonly Mutant[] = planted.map((one) => ({ queues: PUSHED, ...one }));
+
+/** Lanes that a snapshot shows. */
+export const LANES_SEEN: readonly Mutant[] = [
+  {
+    name: "a lane that sleeps has the cap that a snapshot shows",
+    changes: [
+      {
+        in: "lanes.ts:asleepSince",
+        from: "seen.lane === _id && seen.cap === cap",
+        to: "seen.lane === _id",
+      },
+    ],
+    finds: ["begun", "parallelism"],
+    needs: ["old snapshots"],
+  },
+];
