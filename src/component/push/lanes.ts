@@ -114,6 +114,14 @@ export async function sleepingLane(
   return first === undefined ? null : await ifAsleep(db, first);
 }
 
+/** Lanes that a snapshot shows asleep, with their caps of now: a lane that has more room than for one job is awake. */
+export function withCaps(asleep: readonly Sleeper[], lanes: readonly Lane[]): Sleeper[] {
+  return asleep.flatMap((seen) => {
+    const cap = lanes.find(({ _id }) => _id === seen.lane)?.cap ?? Infinity;
+    return cap <= 1 ? [{ ...seen, cap }] : [];
+  });
+}
+
 /**
  * Lanes with room for one job that have gone to sleep since a snapshot, for real: one that did so before its queue was
  * marked as full has scheduled no wake. The other lanes run a job, and read the mark when it ends.
@@ -121,10 +129,10 @@ export async function sleepingLane(
 export async function asleepSince(
   db: DatabaseReader,
   lanes: readonly Lane[],
-  { asleep }: Standing,
+  asleep: readonly Sleeper[],
 ): Promise<Sleeper[]> {
   const unseen = lanes.filter(
-    ({ _id, cap }) => cap === 1 && !asleep.some((seen) => seen.lane === _id && seen.cap === cap),
+    ({ _id, cap }) => cap === 1 && !asleep.some(({ lane }) => lane === _id),
   );
   return await sleepersAmong(db, someOf(unseen, LANES_ASKED));
 }

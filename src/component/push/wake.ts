@@ -42,6 +42,7 @@ import {
   sleepingLane,
   spareLane,
   widthOf,
+  withCaps,
   type Lane,
   type Sleeper,
   type Standing,
@@ -97,7 +98,8 @@ export const wake = internalMutation({
         await callOffSurplus(ctx, row, now - queue.config.fallbackAfterMs);
       return null;
     }
-    if (againAfterMs !== undefined) await scheduleWake(ctx, queue, snapshotOf(ctx), againAfterMs);
+    if (againAfterMs !== undefined)
+      await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs(), againAfterMs);
     const asked = job === undefined ? { upTo } : { row, isAlone, isApart };
     const seen = standing ?? (await lookAt(ctx, queue.name));
     await wakeOne(ctx, { queue, gate, seen, now }, asked);
@@ -129,8 +131,8 @@ async function wakeOne(ctx: MutationCtx, waking: Waking, asked: Asked): Promise<
   const { fallbackAfterMs } = queue.config;
   // A worker has it, or it was canceled. Its commit is not known any more, and may be younger than the clock of its enqueue says.
   const isGone = row !== undefined && own === null;
-  if (isGone && fallbackAfterMs > 0 && (await isWaiting(ctx, queue, snapshotOf(ctx))))
-    await scheduleWake(ctx, queue, snapshotOf(ctx), fallbackAfterMs);
+  if (isGone && fallbackAfterMs > 0 && (await isWaiting(ctx, queue, ctx.meta.getSnapshotTs())))
+    await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs(), fallbackAfterMs);
   // Up to where it has to have seen everything, and nothing is left to workers any more.
   const ownDue = asked.isApart === true ? undefined : (own?.seq as bigint | undefined);
   const due = ownDue ?? upTo ?? waitedSince(ctx, queue, now);
@@ -193,16 +195,15 @@ async function beginWithAll(
   alone: Alone & Pick<Beginning, "own" | "due">,
 ): Promise<void> {
   const lanes = await lanesOf(ctx.db, waking.queue.name);
-  const first = await beginAmong(ctx, waking, alone, lanes);
+  const begin = async (asleep: Sleeper[]) =>
+    await beginAmong(ctx, { ...waking, seen: { ...waking.seen, asleep } }, alone, lanes);
+  const asleep = withCaps(waking.seen.asleep, lanes);
+  const first = await begin(asleep);
   if (first === "begun") return;
   const { own, due } = alone;
   if (first.hasRoom) return await leaveToOthers(ctx, waking, { own, due, free: first.free });
-  const asleep = await asleepSince(ctx.db, lanes, waking.seen);
-  // One that the snapshot shows with an older cap is there once.
-  const known = waking.seen.asleep.filter(({ lane }) => !asleep.some((one) => one.lane === lane));
-  const seen = { ...waking.seen, asleep: [...asleep, ...known] };
-  const then =
-    asleep.length === 0 ? first : await beginAmong(ctx, { ...waking, seen }, alone, lanes);
+  const since = await asleepSince(ctx.db, lanes, asleep);
+  const then = since.length === 0 ? first : await begin([...since, ...asleep]);
   if (then !== "begun") await leaveToOthers(ctx, waking, { own, due, free: then.free });
 }
 
@@ -330,11 +331,7 @@ async function leaveToOthers(
 /** The commit by which a job must have become claimable to be a lane's now. */
 function waitedSince(ctx: MutationCtx, { config }: Queue, now: number): bigint {
   const { fallbackAfterMs } = config;
-  return fallbackAfterMs === 0 ? snapshotOf(ctx) : commitTimeOf(now - fallbackAfterMs);
-}
-
-function snapshotOf(ctx: MutationCtx): bigint {
-  return ctx.meta.getSnapshotTs();
+  return fallbackAfterMs === 0 ? ctx.meta.getSnapshotTs() : commitTimeOf(now - fallbackAfterMs);
 }
 
 /** Whether anything may wait for a lane: also where the snapshot is too old to say. */

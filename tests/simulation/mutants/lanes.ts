@@ -208,13 +208,7 @@ export const LANES: readonly Mutant[] = planted.map((one) => ({ queues: PUSHED, 
 export const LANES_SEEN: readonly Mutant[] = [
   {
     name: "a lane that sleeps has the cap that a snapshot shows",
-    changes: [
-      {
-        in: "lanes.ts:asleepSince",
-        from: "seen.lane === _id && seen.cap === cap",
-        to: "seen.lane === _id",
-      },
-    ],
+    changes: [{ in: "wake.ts:beginWithAll", call: "withCaps", gives: "waking.seen.asleep" }],
     finds: ["begun", "parallelism"],
     needs: ["old snapshots"],
   },
