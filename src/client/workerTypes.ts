@@ -170,14 +170,16 @@ export type WatchCall =
   /**
    * Whether any of these queues has a job that a claim with these conditions could take: an idle worker subscribes to
    * it. Give it the claim's cursor only with `groups`: without one a whole fleet shares the answer. `naming`, for one
-   * queue, answers the jobs, where few wait.
+   * queue, answers the jobs, where few wait. `worker`, its name, passes over jobs that prefer another by its name: give it
+   * where a yes has led to a claim that got nothing, for the same reason.
    */
-  | ({ kind: "hasWork"; naming?: boolean } & LookArgs)
+  | ({ kind: "hasWork"; naming?: boolean; worker?: string } & LookArgs)
   /**
    * The first jobs that a worker with these conditions could claim now, 1 to 64, 10 by default, in the order in which
-   * they are claimed. Payloads up to 512 bytes are shown. Nothing is promised: another may be faster.
+   * they are claimed. Payloads up to 512 bytes are shown. Nothing is promised: another may be faster. `worker` as of
+   * `hasWork`.
    */
-  | ({ kind: "peek"; limit?: number } & LookArgs)
+  | ({ kind: "peek"; limit?: number; worker?: string } & LookArgs)
   /** Which of the session's jobs are to be ended: a busy worker subscribes to it. */
   | { kind: "cancellations"; sessionKey: string }
   /** Whether an operator has the session claim nothing: a worker subscribes to it from then on until it may claim. */

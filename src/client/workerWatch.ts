@@ -22,10 +22,12 @@ export const lookRequest = {
   ...vConditions.fields,
 };
 
+const looker = { ...lookRequest, worker: v.optional(v.string()) };
+
 const vWatched = v.union(
   v.object({ kind: v.literal("hello"), queues: v.array(v.string()) }),
-  v.object({ kind: v.literal("hasWork"), naming: v.optional(v.boolean()), ...lookRequest }),
-  v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...lookRequest }),
+  v.object({ kind: v.literal("hasWork"), naming: v.optional(v.boolean()), ...looker }),
+  v.object({ kind: v.literal("peek"), limit: v.optional(v.number()), ...looker }),
   v.object({ kind: v.literal("cancellations"), sessionKey: v.string() }),
   v.object({ kind: v.literal("isQuiet"), sessionKey: v.string() }),
   v.object({

@@ -329,7 +329,10 @@ export class Worker {
   }
 
   /** As this worker asks, from its last cursor on if it says so. */
-  async hasWork(conditions: Conditions = {}, { on = false } = {}): Promise<boolean> {
+  async hasWork(
+    conditions: Conditions & { worker?: string } = {},
+    { on = false } = {},
+  ): Promise<boolean> {
     const cursor = on && this.cursor !== undefined ? { cursor: this.cursor } : {};
     const args = { token: this.token, queues: [this.world.queue.name], ...conditions, ...cursor };
     return (await this.world.t.query(api.lib.hasWork, args)) as boolean;
@@ -341,7 +344,7 @@ export class Worker {
     return (await this.world.t.query(api.lib.hasWork, { ...args, naming: true })) as Waiting;
   }
 
-  async peek(options: Conditions & { limit?: number } = {}): Promise<PeekedJob[]> {
+  async peek(options: Conditions & { limit?: number; worker?: string } = {}): Promise<PeekedJob[]> {
     const args = { token: this.token, queues: [this.world.queue.name], ...options };
     return await this.world.t.query(api.lib.peek, args);
   }

@@ -25,6 +25,9 @@ class Asking:
         self.next_at = asyncio.get_running_loop().time() + random.uniform(0, FIRST_SPREAD_S)
         #: Whether outcomes take a claim with them: the last claim got jobs, or jobs are known to wait.
         self.is_busy = False
+        #: Jobs were known to wait, and the last claim got none: they may prefer another worker. Then a yes is asked again with
+        #: the worker's name. A fleet shares the answer to the question without one.
+        self.is_doubtful = False
         self._cursor: Optional[str] = None
 
     def request(self, room: int, budget: Optional[int]) -> dict[str, object]:
@@ -50,6 +53,7 @@ class Asking:
     def claimed(self, got: int, asked: int, cursor: Optional[str]) -> None:
         """A claim was answered. One that got all that it asked for has probably left more."""
         self._cursor = cursor if cursor is not None else self._cursor
+        self.is_doubtful = got == 0 and self.is_busy
         self.is_busy = got > 0
         self.is_sure = got > 0 and got >= asked
         if got == 0:

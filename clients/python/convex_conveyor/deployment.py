@@ -60,9 +60,10 @@ class Deployment:
     async def hello(self) -> Json:
         return await self._watch({"kind": "hello", "queues": self.offer.queues})
 
-    async def has_work(self) -> bool:
+    async def has_work(self, named: bool = False) -> bool:
         budget = {} if self.max_cost is None else {"maxCost": self.max_cost}
-        return bool(await self._watch({"kind": "hasWork", **self.offer.args(), **budget}))
+        name = {"worker": self.name} if named else {}
+        return bool(await self._watch({"kind": "hasWork", **self.offer.args(), **budget, **name}))
 
     async def cancellations(self) -> list[Json]:
         return await self._watch({"kind": "cancellations", "sessionKey": self.session_key})

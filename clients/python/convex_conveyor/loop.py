@@ -133,7 +133,12 @@ class Loop:
 
     async def _ask(self) -> None:
         try:
-            self._asking.knows(await self._deployment.has_work())
+            has_work = await self._deployment.has_work()
+            if not has_work:
+                self._asking.is_doubtful = False
+            elif self._asking.is_doubtful:
+                has_work = await self._deployment.has_work(named=True)
+            self._asking.knows(has_work)
         except Exception as error:
             self._asking.failed()
             self._side_call_failed("hasWork", error)

@@ -59,6 +59,8 @@ class FakeDeployment:
         self.troubles: dict[str, list[Any]] = {}
         self.greeting: Json = {"protocol": 1, "version": "0.1.0"}
         self.left: Optional[int] = None
+        #: Jobs that wait and prefer a worker of another name.
+        self.others = 0
         self._n = 0
         self._reply: Json = {}
 
@@ -74,8 +76,8 @@ class FakeDeployment:
     async def hello(self) -> Json:
         return await self._serve("hello", None, lambda: self.greeting)
 
-    async def has_work(self) -> bool:
-        return await self._serve("hasWork", None, lambda: bool(self.pending))
+    async def has_work(self, named: bool = False) -> bool:
+        return await self._serve("hasWork", named, lambda: bool(self.pending) or (self.others > 0 and not named))
 
     async def cancellations(self) -> list[Json]:
         asked = [{"id": id, "attempt": attempt} for id, attempt in self.leases if id in self.cancels]

@@ -180,6 +180,30 @@ class Claims(unittest.TestCase):
         virtually(main())
 
 
+    def test_a_worker_claims_once_for_jobs_that_prefer_another_and_asks_by_its_name_only_while_they_wait(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            run = Run(deployment, quick, poll_min_s=0.25, poll_max_s=5.0)
+            await asyncio.sleep(60)
+            self.assertNotIn(True, deployment.made("hasWork"))
+            deployment.others = 1
+            await asyncio.sleep(60)
+            self.assertEqual(len(deployment.made("claim")), 2)
+            self.assertEqual(deployment.made("hasWork")[-2:], [False, True])
+            deployment.add("a")
+            await asyncio.sleep(6)
+            self.assertEqual(len(deployment.recorded), 1)
+            deployment.others = 0
+            await asyncio.sleep(60)
+            deployment.calls.clear()
+            await asyncio.sleep(60)
+            self.assertNotIn(True, deployment.made("hasWork"))
+            self.assertGreater(len(deployment.made("hasWork")), 10)
+            await run.stop()
+
+        virtually(main())
+
+
 class Outcomes(unittest.TestCase):
     def test_a_completion_without_a_reply_is_repeated_by_its_number_until_it_is_answered(self) -> None:
         async def main() -> None:

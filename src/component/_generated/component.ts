@@ -762,6 +762,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           groups?: Array<string>;
           cursor?: string;
           groupsOf?: string;
+          worker?: string;
         },
         | boolean
         | {
@@ -1285,6 +1286,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           groups?: Array<string>;
           cursor?: string;
           groupsOf?: string;
+          worker?: string;
         },
         Array<{
           id: string;

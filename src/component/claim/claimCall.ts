@@ -60,8 +60,13 @@ export const claimRequest = {
   groupsOf,
 };
 
-/** A claim's filters, and the claim's cursor if its groups have made it one of their own. */
-export const lookConditions = { ...vConditions.fields, cursor: v.optional(v.string()), groupsOf };
+/** A claim's filters, the claim's cursor if its groups have made it one of their own, and its worker's name. */
+export const lookConditions = {
+  ...vConditions.fields,
+  cursor: v.optional(v.string()),
+  groupsOf,
+  worker: v.optional(v.string()),
+};
 
 export interface ClaimRequest extends Conditions {
   queues: QueueDeclaration[];

@@ -2,7 +2,7 @@
  * The places with jobs that a worker with these conditions could claim: read by `hasWork` and `peek`, in a claim's
  * order and with a claim's cursors, but for real and without a clock: the owners of shards do not matter here.
  */
-import { bandsOf, placeOf, type Conditions } from "../../shared/index.js";
+import { bandsOf, checkLabel, placeOf, type Conditions } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "../rows/cursors.js";
 import { groupsKey, levelsOf, offerOf } from "../rows/conditions.js";
@@ -26,9 +26,14 @@ export interface WaitingRoom {
 /** Queues are read one by one, so that a caller that finds a job in the first does not depend on the other queues. */
 export function waitingRoom(
   ctx: QueryCtx,
-  { cursor, ...conditions }: Conditions & { cursor?: string; groupPrefix?: string },
+  {
+    cursor,
+    worker,
+    ...conditions
+  }: Conditions & { cursor?: string; worker?: string; groupPrefix?: string },
 ): WaitingRoom {
-  const offer = offerOf(conditions);
+  if (worker !== undefined) checkLabel("The name of a worker", worker);
+  const offer = { ...offerOf(conditions), ...(worker === undefined ? {} : { worker }) };
   const mine = decodeCursor(cursor, groupsKey(offer));
   const scanning: ScanContext = {
     db: ctx.db,

@@ -6,7 +6,7 @@
  * It begins at the public cursors, stops at the first job that a claim with these conditions could take, and depends on
  * the ranges read up to there: it is invalidated when that job is claimed, or, with none, when one is enqueued. Where
  * it may read no further it says yes: the claim that follows advances by its cursor, and a worker after an empty claim
- * passes that cursor here.
+ * passes that cursor here. So it passes its name, where the jobs that wait may prefer a worker of another name.
  *
  * A worker that asks for names subscribes to each of its queues by itself (`named.ts`).
  */
@@ -21,6 +21,8 @@ export interface LookRequest extends Conditions {
   token: string;
   queues: string[];
   cursor?: string;
+  /** The name of the worker that asks: jobs that prefer another by its name are passed over. */
+  worker?: string;
   /** As of a claim. */
   groupsOf?: string;
   groupPrefix?: string;

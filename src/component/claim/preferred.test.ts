@@ -57,6 +57,36 @@ describe("a job that prefers workers for a time", () => {
     expect((await world.all("jobs")).filter(({ prefer }) => prefer !== undefined)).toEqual([]);
   });
 
+  test("of another name is no work for a worker that says its own, until the time is over", async () => {
+    const world = await newWorld({ shards: 2 });
+    for (let i = 0; i < 3; i += 1)
+      await world.enqueueBatch(
+        Array.from({ length: 50 }, () => "a"),
+        { prefer: forA },
+      );
+    const other = world.worker("other");
+    expect(await other.hasWork()).toBe(true);
+    expect(await other.hasWork({ worker: "other" })).toBe(false);
+    expect(await other.peek({ worker: "other", limit: 1 })).toEqual([]);
+    expect(await other.hasWork({ worker: "a" })).toBe(true);
+    await world.enqueue("mine");
+    expect(await other.hasWork({ worker: "other" })).toBe(true);
+    expect(payloads(await other.peek({ worker: "other" }))).toEqual(["mine"]);
+    expect(payloads(await other.claim(9))).toEqual(["mine"]);
+    expect(await other.hasWork({ worker: "other" })).toBe(false);
+    await pass(world, 11_100);
+    expect(await other.hasWork({ worker: "other" })).toBe(true);
+  });
+
+  test.each([[""], [" "], ["w".repeat(2 ** 20)]])(
+    "is not looked for by a worker called %o",
+    async (worker) => {
+      const world = await newWorld();
+      const asked = refusal(world.worker("other").hasWork({ worker }));
+      expect(await asked).toMatchObject({ code: "invalidArgument" });
+    },
+  );
+
   test("holds up no other job, however many wait before", async () => {
     const world = await newWorld();
     for (let i = 0; i < 8; i += 1)
