@@ -127,6 +127,40 @@ describe("the last word of a session", () => {
     expect(await world.all("sessions")).toHaveLength(1);
   });
 
+  test("is not taken back by a beat that comes late, with leases or a duty or without; a later claim begins anew", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await world.enqueue();
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    const { token, sessionKey } = worker;
+    await leave(world, sessionKey, 9);
+    const left = await worker.session();
+    await world.advance(1_000);
+    const lease = leaseOf(job!);
+    const about = { slots: 4, mode: "quiet" as const, startedAt: 1, version: "1" };
+    for (const late of [
+      { leases: [] },
+      { leases: [lease] },
+      { leases: [], about },
+      { leases: [], onCall: { peers: "alike", room: 1, more: 3, prefers: ["b"] } },
+    ]) {
+      const beat = await world.t.mutation(api.lib.heartbeat, { token, sessionKey, ...late });
+      const answers = late.leases.map((one) => ({ ...one, answer: "leaseLost" }));
+      expect(beat).toEqual({ answers });
+    }
+    expect(await worker.session()).toEqual(left);
+    expect(await isLive(world, sessionKey)).toBe(false);
+    expect(await world.all("callUps")).toEqual([]);
+    await leave(world, sessionKey, 9);
+    expect(await worker.session()).toEqual(left);
+    worker.n = 9;
+    await worker.claim();
+    await worker.heartbeat([]);
+    expect(await isLive(world, sessionKey)).toBe(true);
+    expect((await worker.session()).hasDeparted).toBeUndefined();
+  });
+
   test("is forgotten a day later, also where no other call comes: a sweep is sure to come for its row", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

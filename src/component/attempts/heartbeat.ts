@@ -78,6 +78,8 @@ export async function heartbeat(
   const { about } = args;
   const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: [], about };
   const session = await enterSession(ctx, caller, now);
+  // A beat has no number: sent before the last word, it may come after it.
+  if (session.hasDeparted === true) return { answers: answerBeat([], args.leases, []) };
   const asked =
     session.leases.length === 0 ? [] : await askedOf(ctx.db, session.sessionKey, session.token);
   const renewed = await renew(ctx.db, session, args.leases, asked, now, about);

@@ -258,6 +258,7 @@ export async function closeCall(
     ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
     ...(call.duty === undefined ? {} : dutyOf(call.duty, leases, now)),
     callSeq: call.callSeq,
+    ...(session.hasDeparted === undefined ? {} : { hasDeparted: undefined }),
     // A new call acknowledges the last one's answer; the session has yet to learn of this one's leases.
     acknowledged: call.claimed.length === 0 || session.lane !== undefined,
     reply: { answers: call.answers ?? [], ...keptOf(call.cursor, session) },
@@ -358,6 +359,7 @@ export async function depart(
   const seen = { expiresAt: now, lastSeenAt: now, since: now };
   await db.patch("sessions", _id, {
     ...{ state: "gone", ...seen, callSeq, acknowledged: true, reply: { answers: [] } },
+    hasDeparted: true,
     ...dutyOf({}, [], now),
   });
 }

@@ -83,6 +83,8 @@ export const workerTables = {
     /** As the worker last said, where it did: see `WorkerFacts`. Written with its calls, and never for itself alone. */
     slots: v.optional(v.number()),
     mode: vWorkerFacts.fields.mode,
+    /** It has said that it is over, and has made no call of a later number. A session that only fell silent has not. */
+    hasDeparted: v.optional(v.boolean()),
     /** By an operator, and by nothing else: it is given no job. */
     isQuiet: v.optional(v.boolean()),
     /** How many outcomes it has recorded. Absent is 0. */
