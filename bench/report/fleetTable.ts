@@ -25,7 +25,7 @@ const HEAD = [
   ...["calls per idle minute", "start of a job alone p50 / p95 ms"],
   "1,000 jobs at once: all workers have begun one after, ms",
 ];
-/** What a job calls without later upkeep: its completion. */
+/** Calls of a job without later upkeep: its completion. */
 const COMPLETES = 1;
 
 export function fleetTableOf(lines: readonly Line[]): string {

@@ -1,8 +1,8 @@
 /**
- * Fleets of workers outside of Convex that wait, each worker with one job at a time. Question: what does it cost that all
- * hear of each job, and how much of it do fleets on call save? The same workers in both: with a condition of its own each
- * follows the queue always, and without one they are on call or stand by. First jobs alone, then nothing, then a burst; and
- * one job per second, beside the patterns for which each worker follows, too.
+ * Fleets of workers outside of Convex that wait, each worker with one job at a time. Question: how much does a job
+ * cost that all workers hear of, and how much of it do fleets on call save? The same workers in both: with a condition of its
+ * own each follows the queue always, and without one they are on call or stand by. First jobs alone, then nothing, then a
+ * burst; and one job per second, beside the published patterns, in which each worker follows, too.
  */
 import type { Case, Scenario, Window } from "../cases.js";
 
@@ -42,7 +42,7 @@ const oneASecond = (workers: number, seconds: number): Case => ({
 
 export const waitingFleets: Scenario = {
   title: "Fleets that wait",
-  question: "What does it cost a fleet that waits to hear of jobs?",
+  question: "How much does a job cost a fleet that waits?",
   cases: [
     ...[8, 64, 256].map((n) => waiting(n, 6, 5, 1_000)),
     ...[16, 64, 256].map((n) => oneASecond(n, 60)),

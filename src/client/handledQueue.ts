@@ -34,6 +34,7 @@ import {
   madeCompleted,
   madeMutation,
   madeQuery,
+  type Handled,
   type Builders,
   type Making,
 } from "./madeHandlers.js";
@@ -41,8 +42,6 @@ import { ObservedQueue } from "./observed.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
 
 type Given<Result> = Returned<Result> | Promise<Returned<Result>>;
-/** The arguments with which a lane calls a handler. */
-type Handled<Name extends string, Payload> = { payload: Payload; job: HandledJob<Name> };
 
 /** A queue with jobs that Convex itself may run. */
 export abstract class HandledQueue<

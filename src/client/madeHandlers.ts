@@ -44,10 +44,11 @@ export interface Making {
   tracer: Tracer | undefined;
 }
 
-interface Handled {
-  payload: any;
-  job: HandledJob;
-}
+/** The arguments with which a lane calls a handler. */
+export type Handled<Name extends string = string, Payload = any> = {
+  payload: Payload;
+  job: HandledJob<Name>;
+};
 
 type Handles<Ctx> = (ctx: Ctx, job: any) => unknown;
 

@@ -15,7 +15,7 @@ const BLOCKED: readonly [RegExp, Blocked][] = [
   [/Could not find function/i, "handlerMissing"],
   [/Too many concurrent|TooManyConcurrent|Too many writes per second/i, "noPermit"],
 ];
-/** How long such a job waits: at random up to twice this, twice as long with each time, and so long at most. */
+/** How long such a job waits: this, twice as long with each time, up to the other, and at random half less to half more. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 5 * 60_000;
 

@@ -119,7 +119,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
   }
 }
 
-/** On call without room, it leaves jobs, and jobs that prefer as many others as a beat may name. */
+/** On call without room, it leaves jobs, and jobs that prefer as many workers as a beat may name. */
 const FULL_WORKER = {
   ...{ peers: PEERS, more: 9, room: 0 },
   prefers: many(LEASES_MAX, (n) => `worker ${n}`),

@@ -84,7 +84,7 @@ export class Chaos {
     await killAll(this.#crew.splice(0));
   }
 
-  /** One that holds jobs, and another comes in its place. A run whose jobs have all ended is given more of them first. */
+  /** One that holds jobs, and another comes in its place. Where all jobs have ended, the run is given more of them first. */
   async killOne(): Promise<void> {
     const holds = ({ lines }: WorkerProcess) =>
       lines.filter(({ started }) => started !== undefined).length -

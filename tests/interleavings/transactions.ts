@@ -77,7 +77,7 @@ export class Transactions {
   readonly first: Point;
   readonly #known = new Map<Point, Map<Call | string, Partial<Record<Looks, Begun>>>>();
   readonly #services: Services;
-  readonly #dice = new Map<Call | string, Uint8Array>();
+  readonly #dice = new Map<Call | string, Partial<Record<Looks, Uint8Array>>>();
   readonly #seeds = seededRandom(new Uint8Array(SEED_BYTES).fill(1));
   #random: Random = seededRandom(new Uint8Array(SEED_BYTES));
   #skewMs = 0;
@@ -108,13 +108,13 @@ export class Transactions {
     return (known[looks] ??= await this.#runWithDice(point, call, looks));
   }
 
-  /** Whenever a call begins it throws the same: then rows that many orders lead to are equal, with their ids. */
+  /** A call throws the same wherever it begins: then rows that many orders lead to are equal, with their ids. */
   async #runWithDice(point: Point, call: Call, looks: Looks): Promise<Begun> {
     const random = this.#random;
     const name = nameOf(call);
-    const dice = this.#dice.get(name) ?? this.#seeds.bytes(SEED_BYTES);
+    const dice = this.#dice.get(name) ?? {};
     this.#dice.set(name, dice);
-    this.#random = seededRandom(dice);
+    this.#random = seededRandom((dice[looks] ??= this.#seeds.bytes(SEED_BYTES)));
     try {
       return await this.run(point, call, looks);
     } finally {

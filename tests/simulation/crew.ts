@@ -1,16 +1,13 @@
 /** Which workers of a fleet on call have which duty, by the rows of their sessions. */
+import { FULL, WATCHING } from "../../src/component/rows/duties.js";
 import type { Row, Tables } from "./observed.js";
 
 /** How the names of its workers begin. */
 export const CREW = "crew";
 
-/** Places of standby come after: see `rows/duties.ts` of the component. */
-const FULL = 1;
-const WATCHING = 2;
-
 export type Duty = "onCall" | "full" | "watching" | "standby" | "none";
 
-/** Names of workers; those on standby by their places. */
+/** Names of workers; on standby they are sorted by their places. */
 export interface Watch {
   onCall: string[];
   watching: string[];

@@ -1,5 +1,5 @@
 /** After the faults: everything must come to an end within a bound, and then nothing may happen any more. */
-import { isFinished, type Status } from "../../src/shared/index.js";
+import { isFinished, RANKED_SESSIONS_MAX, type Status } from "../../src/shared/index.js";
 import { lostSchedules } from "./faults/lostSchedules.js";
 import { CIRCULAR, isOf, usedQueues, type WorkerSpec } from "./plan.js";
 import type { Row } from "./observed.js";
@@ -28,7 +28,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** More than failed jobs are kept by default, which is longest. */
 const RETENTION_DAYS = 9;
 /** The fewest workers alike of which some stand by. */
-const FLEET_MIN = 9;
+const FLEET_MIN = RANKED_SESSIONS_MAX + 1;
 /** How often it is looked whether all has ended: soon at first, since items of a ring go on until then. */
 const FIRST_STEP_MS = 500;
 const LAST_STEP_MS = 10_000;
@@ -202,7 +202,7 @@ async function workOnRowsOnceMore(simulation: Simulation): Promise<void> {
   for (const row of openRows(simulation)) simulation.broken(`${row}, has no end`);
 }
 
-/** Of short worlds, which cost least: another fleet, whose first call-up takes old ones with it. */
+/** Of short worlds, which cost least: another fleet. Its first call-up takes old ones with it. */
 async function workOnCallOnceMore(simulation: Simulation): Promise<void> {
   const { workers } = simulation.plan;
   const [{ queues }] = workers as [WorkerSpec];

@@ -77,7 +77,7 @@ test(
     expect(Math.max(...waits)).toBeLessThan(1_000);
     const atJobs = world.stats.snapshot().conflicts.filter(({ table }) => table === "jobs");
     expect(atJobs.filter(({ loser }) => loser !== "conveyor/push/wake:wake")).toEqual([]);
-    // A lane that begins to poll takes a job whose wake is on its way: in 2 of 2,000 jobs of eight seeds.
+    // A lane that begins to poll takes a job while the job's wake is on its way: in 2 of 2,000 jobs of eight seeds.
     expect(atJobs.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(2);
     await world.close();
   },

@@ -57,10 +57,10 @@ export async function isCalledUp(
   return rows.some((row) => row !== null);
 }
 
-/** Rows of call-ups by name, of the same peers: whatever names a worker says, there are no more. */
+/** Rows of call-ups by name, of the same peers. A worker may say any names: there are no more rows. */
 const NAME_ROWS = 256;
 
-/** Of the call-ups of one worker, and of few others: each of these looks in vain. */
+/** Of the call-ups of one worker, and of a few more: each look at these is in vain. */
 function keyOf(peers: string, worker: string): string {
   checkLabel("The name of a worker", worker);
   return `${peers}@${stableHash(worker) % NAME_ROWS}`;

@@ -18,7 +18,7 @@
  * - A worker goes to standby: reads one worker on call by its id, its witness.
  * - The last worker on call with room fills up, leaves, or ends its duty with a beat: reads the workers on call, and the
  *   first ones that stand by.
- * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up others, or have its
+ * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up workers, or have its
  * worker claim. Workers on call that die together are missed by the worker that watches, or by a beat of standby.
  *
  * Snapshot reads: the peers on call, the row of `callUps`, the first places. Reads for real: as above. Writes: the fields
@@ -260,11 +260,11 @@ export async function dutyAtBeat(
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
-  const looked = await see(ctx, peers, now, more > 0, placesOf(session, peers));
-  // The others that end their duty at the same time may be the last with room.
-  const ends = room === 0 && isOnCall(session, peers);
-  const seen = ends ? { ...looked, listeners: await readListeners(ctx.db, peers) } : looked;
-  const standing = standingOf(seen, session, now);
+  const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
+  // It ends its duty. Workers on call that do so at the same time may be the last with room.
+  const isFull = room === 0 && isOnCall(session, peers);
+  const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
+  const standing = standingOf({ ...seen, listeners }, session, now);
   const { others, withRoom, watcher, gone } = standing;
   const call = async (most: number, againMs?: number) =>
     await callUp(ctx, peers, seen, { now, watcher, most, againMs });
@@ -378,7 +378,7 @@ async function hasWitness(
   return witness?.peers === peers && witness.standbySince === undefined;
 }
 
-/** Sessions that were on call, and have been silent since: their entries would hide others. */
+/** Sessions that were on call, and have been silent since: their entries would hide workers that live. */
 async function forget(
   ctx: MutationCtx,
   peers: string,

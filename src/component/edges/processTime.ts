@@ -21,15 +21,15 @@ export function timeoutOf({ config }: Queue, own?: number): number {
 }
 
 /** Whether the process can run jobs of the queue that begin then, and they end before it does. */
-export function takesMore(times: ProcessReport | undefined, queue: Queue, now: number): boolean {
-  if (times === undefined) return false;
-  const { endsAt, openUntil = Infinity } = times;
+export function takesMore(report: ProcessReport | undefined, queue: Queue, now: number): boolean {
+  if (report === undefined) return false;
+  const { endsAt, openUntil = Infinity } = report;
   // An inline handler runs in the app's own action, and its processes are open for a while only.
   if (queue.config.handler?.kind === "inline" && openUntil === Infinity) return false;
   return now + timeoutOf(queue) <= endsAt && now <= openUntil;
 }
 
 /** Whether a lane takes no more: its process is too old, or was started by another version of the component. */
-export function isTimeOver(times: ProcessReport | undefined, queue: Queue, now: number): boolean {
-  return !takesMore(times, queue, now) || times?.version !== COMPONENT_VERSION;
+export function isTimeOver(report: ProcessReport | undefined, queue: Queue, now: number): boolean {
+  return !takesMore(report, queue, now) || report?.version !== COMPONENT_VERSION;
 }

@@ -96,9 +96,9 @@ async function execute(
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
     const begun = { attempt, failures: job.failures ?? 0 };
-    const asked = replyForOne(error);
+    const message = messageToOne(error);
     const outcome =
-      mismatched(handler, asked) ?? blameless(asked, begun) ?? outcomeOfThrown(error, begun);
+      mismatched(handler, message) ?? blameless(message, begun) ?? outcomeOfThrown(error, begun);
     // The job keeps the error. The platform logs nothing of a nested call: the stack is logged here.
     if (outcome.kind === "failed") {
       const about = { ...aboutJob(job), attempt };
@@ -109,8 +109,8 @@ async function execute(
   }
 }
 
-/** The platform's words to the sub-transaction. It throws them on, so the words of a throw stand before them. */
-function replyForOne(error: unknown): string {
+/** The platform's message to the sub-transaction, which throws it on: the prefix of a throw goes. */
+function messageToOne(error: unknown): string {
   return errorText(error).replace(/^Uncaught Error: /, "");
 }
 

@@ -112,13 +112,13 @@ function hasEnded({ finished, execute, over = [] }: LaneStep): boolean {
 
 /** Without the app's code: it has no answer, and its lane has it run apart. */
 async function withoutApps(ctx: MutationCtx, queue: Queue, args: LaneStep): Promise<LaneStep> {
-  const wasSent = await Promise.all(
+  const hasCallback = await Promise.all(
     args.finished.map(async ({ id }) => {
       const job = await findJob(ctx.db, id);
       return job !== null && (await rulesOf(ctx.db, queue, job)).onComplete !== undefined;
     }),
   );
-  return { ...args, finished: args.finished.filter((_, i) => !wasSent[i]), execute: [] };
+  return { ...args, finished: args.finished.filter((_, i) => !hasCallback[i]), execute: [] };
 }
 
 /** It has lost: outcomes are recorded with nothing beside them, and the lane calls again at once. */

@@ -148,7 +148,7 @@ const waitsAndClose: Pair = {
 /** A lane of another queue has been handed to the process, and has made no call. */
 const lossAndHandOver: Pair = {
   of: "the sweep that finds a process lost, and a wake that would hand its lane to it",
-  orders: 24,
+  orders: 35,
   async setUp(line) {
     const first = await started(line, push(line, line.queue.name));
     await started(line, push(line, "other"));

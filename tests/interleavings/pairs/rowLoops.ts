@@ -22,7 +22,7 @@ const insertAndLastBatch: Pair = {
 
 const twoPings: Pair = {
   of: "two announcements, where no loop is under way",
-  orders: 2_064,
+  orders: 2_340,
   setUp() {
     return Promise.resolve({ calls: { a: lines("insert"), b: lines("insert") }, rest: restOfLoop });
   },

@@ -11,7 +11,7 @@ interface Key {
 }
 interface Cursor {
   bounds: readonly Bound[];
-  /** Of a session, a worker's or a lane's: jobs that prefer others are passed, until they come back with a newer seq. */
+  /** Of a session, a worker's or a lane's: jobs that prefer another worker are passed, until they come back with a newer seq. */
   spec?: Pick<WorkerSpec, "name" | "labels"> | undefined;
   /** Of all places that are not named. */
   floor: Key | null;

@@ -14,16 +14,16 @@ const IN_BURST_MS = 1_000;
 const ONE_DEAD_MS = 500;
 /** All of them. */
 const ALL_DEAD_MS = 12_000;
-/** The one that watches with them: a worker of the first places says within a minute that it lives, and sees who is silent. */
+/** The worker that watches is lost with them: a worker of the first places says within a minute that it lives, and sees silent sessions. */
 const MINUTE_MS = 60_000;
 const SILENT_MS = 30_000;
 /** A preference ends to a second. */
 const PREFERENCE_MS = 1_000;
-/** A program has begun, or goes on: until it follows what it is to follow. */
+/** A program has begun, or goes on: until it follows its queue or its call-ups. */
 const CONNECTS_MS = 2_000;
 /** Beats of workers on call come every 20 s: two of them are enough to see and forget the dead. */
 const FORGETS_MS = IDLE_LIVE_MS + 45_000;
-/** Call-ups are kept for a day, and more only until others come, for which two go each time. */
+/** Call-ups are kept for a day, and longer only until the next come: with each of these two go. */
 const DAY_MS = 24 * 60 * 60_000;
 const GO_EACH_TIME = 2;
 
@@ -53,7 +53,7 @@ export const onCallKept: Checker = {
 const [WELL, SOME] = [0, 1];
 
 class Fleet {
-  /** Workers whose programs run, and since when. */
+  /** Workers with a program that runs, and since when. */
   private readonly up = new Map<string, number>();
   /** Workers that have had room all the time since then, in a fleet that was at least so well watched. */
   private readonly spans: Map<string, number>[] = [new Map(), new Map(), new Map()];
@@ -134,7 +134,7 @@ class Fleet {
     if (this.spans[SOME]!.size === 0) happened("a job begins although the watch is dead");
   }
 
-  /** Sessions with a duty whose programs run no more. */
+  /** Sessions with a duty, without a program that runs. */
   private ghosts(rows: readonly Row[]): Row[] {
     const newest = sessionsOfCrew(this.facts.tables);
     return rows.filter((row) => {

@@ -27,7 +27,7 @@ export const order: Checker = {
     const seenMs = sureMs(plan, SURE_MS) + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
     /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
-    /** Workers that stood still, and since when they go on: what they know of may be as old. */
+    /** Workers that stood still, and since when they go on: their knowledge may be as old. */
     const goesOn = new Map<string, number>();
     return {
       stood(worker, isUp) {

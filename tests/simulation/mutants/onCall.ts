@@ -3,7 +3,7 @@ import { having, type Mutant } from "./mutant.js";
 
 const LOSES = "fleet on call.lose";
 
-/** All workers on call are lost in a moment in which others stand by. */
+/** All workers on call are lost in a moment in which workers stand by. */
 const losesAll = having(LOSES, { of: "all on call" });
 
 const ofFleets: readonly Omit<Mutant, "needs">[] = [

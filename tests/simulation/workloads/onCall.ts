@@ -30,7 +30,7 @@ export const BESIDE_CREW = ["fleet on call", "producers", "cancels", "retries", 
 
 export const hasCrew = ({ parts }: Pick<Plan, "parts">): boolean => parts.includes(onCall.name);
 
-/** What such a world has in place of other worlds' queues and workers; `null` in all others. */
+/** Queues and workers of such a world; `null` in a world without a fleet. */
 export function drawCrew(seed: number): Pick<Plan, "queues" | "workers" | "faultsMs"> | null {
   if (!new Draw(seed, "fleets on call").chance(SHARE)) return null;
   const draw = new Draw(seed, "crew");
