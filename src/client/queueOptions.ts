@@ -213,7 +213,7 @@ export interface QueueOptions<
    * that takes {@link Queue.onCompleteArgs}. A function that returns the reference, or a handle of another component's.
    *
    * It runs with a tenth of a transaction's limits. If it throws, the job's outcome stands, and the mutation retries
-   * alone: after 1 s, 2 s, 4 s …, ten times in all. It receives canceled jobs too.
+   * alone: after 1 s, 2 s, 4 s …, up to ten times. It receives canceled jobs too.
    * @default none
    * @example
    * onComplete: () => internal.emails.sent
@@ -227,7 +227,9 @@ export interface QueueOptions<
    */
   onCompleteExclude?: FinishedStatus[];
   /**
-   * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run.
+   * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run. Jobs that are no
+   * mutations also need a place of the mount, of which all its queues have 48 on class S16, 192 on S256, 768 on D1024 and
+   * 1,536 on D2048: see `schedulerShare`.
    * @default 10
    */
   maxParallelism?: number;

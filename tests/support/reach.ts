@@ -91,6 +91,13 @@ export class Reaches {
     };
   }
 
+  /** The files of the functions that it calls itself, without its own. */
+  callees(name: string): string[] {
+    const unit = [...this.#units.values()].find((one) => one.name === name);
+    const files = [...(unit?.calls ?? [])].map((node) => this.#units.get(node)!.file);
+    return [...new Set(files)].filter((file) => file !== unit?.file).sort();
+  }
+
   /** The names of the registered mutations in a file, loops included. */
   mutations(file: string): string[] {
     return [...this.#units]

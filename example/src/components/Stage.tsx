@@ -41,8 +41,8 @@ function EmptyStage() {
       <div className="plate-empty">
         <h2>Nothing on the bench yet</h2>
         <p>
-          Ask for a picture. It is cut into tiles, each tile becomes a job, and whoever works here
-          takes them one by one.
+          Ask for a picture. It is cut into tiles, each tile becomes a job, and the workers take
+          them one by one.
         </p>
         <a className="button" href="#new-picture">
           Draw the first picture

@@ -1,6 +1,6 @@
 /**
- * Which job may run where: one predicate for every path that takes a job, which are a wake, a claim and the jobs that
- * it names, a lane's step, a take-over. The jobs that a lane is handed over with, or runs inline, were taken by one of
+ * Which job may run where: one predicate for every path that takes a job, which are a wake, a claim, the jobs and rows
+ * of the app's table that it names, a lane's step. The jobs that a lane is handed over with, or runs inline, were taken by one of
  * these. A search only picks jobs for which the predicate is then evaluated. Pure.
  */
 import type { Doc } from "../_generated/dataModel.js";
