@@ -13,12 +13,12 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [42, 289],
-  complete: [56, 375],
+  claim: [40, 276],
+  complete: [56, 372],
   heartbeat: [27, 143],
   enqueue: [24, 129],
-  wake: [48, 314],
-  "lane's step": [66, 415],
+  wake: [46, 301],
+  "lane's step": [66, 412],
   sweep: [48, 275],
 };
 /** Files of the largest circle. */

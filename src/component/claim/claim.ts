@@ -313,7 +313,7 @@ async function takeNamed(
 }
 
 /**
- * Whether the search ended with as much as it may pick, and not all of that was to be had: it had gone, or had expired.
+ * Whether the search ended with as much as it may pick, and not all of that was to be had.
  */
 function hidesMore({ picks, isFull: looksNoFurther }: Look, { leases }: LeaseBatch): boolean {
   if (!looksNoFurther) return false;

@@ -117,7 +117,7 @@ describe("maxCost", () => {
     expect(payloads(await worker.claim(9, { maxCost: 7 }))).toEqual([7]);
   });
 
-  test("spends nothing on a job that is found to have expired, since no worker gets it", async () => {
+  test("spends nothing on a job that has expired, which no worker gets and its alarm ends", async () => {
     const world = await newWorld();
     const late = await world.enqueue("late", { priority: 2, cost: 6, expiresAfterMs: 1_000 });
     await world.enqueue("dear", { priority: 1, cost: 6 });
@@ -125,7 +125,28 @@ describe("maxCost", () => {
     // Its alarm rings up to a second later.
     vi.setSystemTime(Date.now() + 1_001);
     expect(payloads(await world.worker("w").claim(3, { maxCost: 7 }))).toEqual(["dear", "cheap"]);
+    expect(await world.status(late)).toMatchObject({ status: "pending" });
+    await world.advance(2_100);
     expect(await world.status(late)).toMatchObject({ status: "failed" });
+  });
+});
+
+describe("jobs that have expired and wait for their alarm", () => {
+  test("hold up none behind them, however many they are, and are read by a session once", async () => {
+    const world = await newWorld();
+    const options = { expiresAfterMs: 1_000 };
+    await world.enqueueJobs(Array.from({ length: 700 }, () => ({ payload: "late", options })));
+    await world.enqueue("in time");
+    vi.setSystemTime(Date.now() + 1_001);
+    const worker = world.worker("w");
+    expect(await worker.hasWork()).toBe(true);
+    const got: unknown[] = [];
+    for (let claims = 0; claims < 3; claims += 1) got.push(...payloads(await worker.claim(1)));
+    expect(got).toEqual(["in time"]);
+    expect(await worker.hasWork({}, { on: true })).toBe(false);
+    expect(new Set((await world.all("jobs")).map(({ status }) => status))).toEqual(
+      new Set(["pending", "running"]),
+    );
   });
 });
 

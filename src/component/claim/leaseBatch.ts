@@ -7,8 +7,6 @@ import { CLAIM_MAX_BYTES, LANE_WATCH_MS, msOfCommit, type ClaimedJob } from "../
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withinDeadline } from "../edges/deadlines.js";
-import { withEffects } from "../edges/applyEffects.js";
-import { endOutOfTime } from "../edges/startDeadlines.js";
 import { rulesOf, type Rules } from "../rows/jobRules.js";
 import type { HeldLease, Session } from "../rows/sessions.js";
 import { aboutJob, log } from "../rows/log.js";
@@ -50,8 +48,6 @@ export interface LeaseBatch extends For {
   isHeavy: boolean;
   /** A job has been left that may run for longer than the process does. */
   isTooLong: boolean;
-  /** A job has been ended instead of taken, since it came too late. */
-  hasEnded: boolean;
   /** The rows of rules that taken jobs have of their own. */
   ruled: Map<string, Id<"jobRules">>;
   /** Jobs taken, or found to be gone from where they were seen: their old keys are dead. */
@@ -62,7 +58,7 @@ export function newLeaseBatch(by: For): LeaseBatch {
   const empty = { bytes: 0, cost: 0, full: false, isHeavy: false, isTooLong: false };
   const ruled = new Map<string, Id<"jobRules">>();
   const dealtWith = new Set<Id<"jobs">>();
-  return { ...by, ...empty, hasEnded: false, ruled, leases: [], jobs: [], dealtWith };
+  return { ...by, ...empty, ruled, leases: [], jobs: [], dealtWith };
 }
 
 export function isFull(batch: LeaseBatch): boolean {
@@ -82,8 +78,7 @@ export async function take(
   row?: Job | null,
 ): Promise<void> {
   if (isFull(batch)) return;
-  // An earlier read does not show the effects that the end of another job had on this one.
-  const job = row === undefined || batch.hasEnded ? await ctx.db.get("jobs", id) : row;
+  const job = row === undefined ? await ctx.db.get("jobs", id) : row;
   if (job === null || !isClaimable(job) || (job.seq as bigint) !== seq) {
     batch.dealtWith.add(id);
     return;
@@ -103,11 +98,6 @@ export async function takeSeen(ctx: MutationCtx, batch: LeaseBatch, job: Job): P
       return await put(ctx, batch, queue, job, rules);
     case "tooLong":
       batch.isTooLong = true;
-      return;
-    case "fail":
-      await withEffects(ctx, { now, bySession: true }, (ctx) => endOutOfTime(ctx, queue, job, now));
-      batch.hasEnded = true;
-      batch.dealtWith.add(job._id);
       return;
     case "leave":
   }

@@ -10,7 +10,6 @@ import {
   bandsOf,
   foreignShards,
   hasTurn,
-  LEASES_MAX,
   placeOf,
   RANKED_SESSIONS_MAX,
   STEAL_AFTER_MS,
@@ -63,17 +62,7 @@ export interface Target {
   newest?: bigint | undefined;
 }
 
-/**
- * Expired jobs of a search, beside the ones that it picks to be taken: a claim of one job ends so many with it. Else
- * each costs a wake of its own, and every one of these transactions makes the alarm that ends them all retry.
- */
-const EXPIRED_BESIDE_MAX = 16;
-
-/** As many as one claim may take, expired ones among them. */
-const mostWith = (room: number): number =>
-  Math.max(room, Math.min(room + EXPIRED_BESIDE_MAX, LEASES_MAX));
-
-/** The picks so far: so many jobs, of so much cost. Jobs that have expired cost nothing, and take no room. */
+/** The picks so far: so many jobs, of so much cost. */
 export class Picks {
   readonly rows: SeenRow[] = [];
   private readonly ids = new Set<string>();
@@ -81,11 +70,10 @@ export class Picks {
   constructor(
     private roomLeft: number,
     private costLeft: number,
-    private readonly most: number = mostWith(roomLeft),
   ) {}
 
   get need(): number {
-    return Math.min(this.roomLeft, this.most - this.rows.length);
+    return this.roomLeft;
   }
 
   /** Nothing fits any more: no job costs less than 1. */
@@ -103,7 +91,7 @@ export class Picks {
     this.rows.push(row);
     this.ids.add(row.id);
     this.costLeft -= row.cost;
-    if (row.cost > 0) this.roomLeft -= 1;
+    this.roomLeft -= 1;
   }
 
   affords(cost: number): boolean {
@@ -112,7 +100,7 @@ export class Picks {
 
   /** An empty set of picks with the remaining room of this one: a row added to it is not taken yet. */
   tentative(): Picks {
-    return new Picks(this.need, this.costLeft, this.most - this.rows.length);
+    return new Picks(this.need, this.costLeft);
   }
 }
 

@@ -100,11 +100,13 @@ describe("a job that waits at its deadline has timed out, and says that this is 
     expect(await world.all("keys")).toEqual([]);
   });
 
-  test("a claim that finds it before the alarm does refuses it", async () => {
+  test("a claim that finds it before the alarm does passes over it, and the alarm ends it", async () => {
     const world = await newWorld();
     const id = await world.enqueue({}, { deadlineMs });
     passQuietly(deadlineMs);
     expect(await world.worker("a").claim()).toEqual([]);
+    expect(await world.status(id)).toMatchObject({ status: "pending", attempt: 0 });
+    await world.advance(deadlineMs + 1_100);
     expect(await world.status(id)).toMatchObject(exceeded);
   });
 });

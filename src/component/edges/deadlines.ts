@@ -1,8 +1,8 @@
 /**
  * Deadlines: a job that has not ended by `deadlineMs` after its enqueue, or its last retry by hand, ends as `timedOut`
- * with the code `deadlineExceeded`. One that waits is ended by the alarm of the segment (`startDeadlines.ts`), or by
- * the claim that finds it; of one that runs the attempt has no more time than that, and ends as by `timeoutMs`. An
- * attempt that would begin behind the deadline is none: the job ends with the attempt before.
+ * with the code `deadlineExceeded`. One that waits is ended by the alarm of the segment (`startDeadlines.ts`), and is
+ * given to no worker until then; of one that runs the attempt has no more time than that, and ends as by `timeoutMs`.
+ * An attempt that would begin behind the deadline is none: the job ends with the attempt before.
  *
  * Reads for real: as `endJob`. Writes: the job, as `endJob`.
  */

@@ -1,12 +1,13 @@
 /**
  * Which job may run where: one predicate for every path that takes a job, which are a wake, a claim, the jobs and rows
  * of the app's table that it names, a lane's step. The jobs that a lane is handed over with, or runs inline, were taken by one of
- * these. A search only picks jobs for which the predicate is then evaluated. Pure.
+ * these. A search only picks jobs for which the predicate is then evaluated. None of them ends a job: one whose time is over is left
+ * to its alarm. Pure.
  */
 import type { Doc } from "../_generated/dataModel.js";
 import { isOutOfTime } from "./deadlines.js";
 import type { Rules } from "../rows/jobRules.js";
-import { allows, costOf, isOfGroups, type Offer } from "../rows/conditions.js";
+import { allows, costOf, type Offer } from "../rows/conditions.js";
 import { timeoutOf } from "./processTime.js";
 import type { Queue } from "../rows/queues.js";
 
@@ -25,11 +26,10 @@ export interface Taker {
 
 /**
  * - `take`
- * - `fail`: its time is over
- * - `leave`: it is for another taker, or none for now
+ * - `leave`: it is for another taker, or none for now, or its time is over
  * - `tooLong`: it is for a process that has more time left
  */
-export type Verdict = "take" | "fail" | "leave" | "tooLong";
+export type Verdict = "take" | "leave" | "tooLong";
 
 /** `queue` is the job's, if the taker takes from it: one that it serves, and that is not paused. */
 export function mayTake(
@@ -39,9 +39,7 @@ export function mayTake(
   { handler, timeoutMs }: Rules,
 ): Verdict {
   if (queue === undefined || queue.isPaused || !isClaimable(job)) return "leave";
-  // A claim ends no job of a group that is not its own, though it may name it.
-  if (!isOfGroups(job, offer)) return "leave";
-  if (isOutOfTime(job, now)) return "fail";
+  if (isOutOfTime(job, now)) return "leave";
   if (!allows(offer, job) || cost + costOf(job) > (offer.maxCost ?? Infinity)) return "leave";
   if (!isLane) return "take";
   if (!queue.config.push || handler === undefined) return "leave";

@@ -3,9 +3,9 @@
  * Ends as well the preferences of jobs that none of the preferred workers has taken.
  *
  * A job has a row of `expiries` for each such bound, and the alarm of the segment in which that lies comes for it: to a
- * second, and soon after it. A claim that finds such jobs before the alarm does ends them through the same function, up
- * to `EXPIRED_BESIDE_MAX` (`picking.ts`) beside the ones that it takes: a wake for each would make the alarm retry each
- * time. A job that has been begun once does not expire any more, also when it comes back to the queue.
+ * second, and soon after it. A claim that finds such jobs before the alarm does passes over them, and writes none: many
+ * claims beside the alarm would make it retry each time. A job that has been begun once does not expire any more, also
+ * when it comes back to the queue.
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs that no snapshot shows begun, or
  * that reach their deadline, the queue's row; as `endJob`, and as `pendingPlace.ts` where a preference ends. Snapshot
@@ -42,7 +42,7 @@ export async function addExpiry(
 }
 
 /** Ends a job that is out of time at that instant. */
-export async function endOutOfTime(
+async function endOutOfTime(
   ctx: EdgeCtx,
   queue: Queue,
   job: Doc<"jobs">,

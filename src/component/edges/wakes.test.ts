@@ -53,15 +53,18 @@ test("a job that was paused and resumed has a wake of its own, and that of its t
   expect(await wakes(world)).toEqual(["pending", "pending"]);
 });
 
-test("a wake for a job that is out of time ends it once: it asks no other lane for a job that has ended", async () => {
+test("a wake for a job that is out of time leaves it to its alarm: it begins no lane, and asks no other for it", async () => {
   const world = await newToldWorld({ push: true, fallbackAfterMs: 60_000, maxParallelism: 5 });
   const job = await world.enqueue(1, { expiresAfterMs: 1_000 });
   await keepSpareLane(world);
   vi.setSystemTime(Date.now() + 2_000);
   const { queue } = world;
   await world.t.mutation(internal.push.wake.wake, { queue: queue.name, job, isAlone: true });
+  expect(await world.status(job)).toMatchObject({ status: "pending", attempt: 0 });
+  expect((await world.all("sessions")).map(({ state }) => state)).toEqual(["idle"]);
+  await world.advance(2_100);
   expect(await world.status(job)).toMatchObject({ status: "failed", attempt: 0 });
-  expect(await world.all("callbacks")).toHaveLength(1);
+  expect(await world.all("told")).toHaveLength(1);
 });
 
 /** A lane that sleeps, and has kept room for one job. */

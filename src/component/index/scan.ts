@@ -49,10 +49,7 @@ export interface ScanContext {
   snapshot: bigint | null;
   /** Whether this claimer leaves the job to other workers for now. */
   avoids: (job: Doc<"jobs">) => boolean;
-  /**
-   * The job has expired and is given to no worker: the claim that picks it fails it, and spends nothing of a budget on
-   * it.
-   */
+  /** The job's time is over: no worker is given it, and the alarm of its deadline ends it. */
   isOver: (job: Doc<"jobs">) => boolean;
   /** For a lane in a queue without a handler: whether the job brings one. Jobs without one are for workers. */
   mayRun?: (job: Doc<"jobs">) => Promise<boolean>;
@@ -74,7 +71,7 @@ export function newBudget(ranges: number = LOOK_RANGES_MAX): Budget {
 export const vSeenRow = v.object({
   id: v.id("jobs"),
   key: vKey,
-  /** It can never be this claimer's under its conditions, so that its private cursor may pass it. */
+  /** It can never be this claimer's under its conditions, or its time is over: its private cursor may pass it. */
   isPassed: v.boolean(),
   /** The same while it may spend no more than now. */
   isDear: v.boolean(),
@@ -215,12 +212,12 @@ export function isSpent(left: Budget): boolean {
 function seenRow(scanning: ScanContext, job: Doc<"jobs">, mayRun = true): SeenRow {
   const { offer } = scanning;
   const cost = costOf(job);
-  // At the end of a preference the job lies behind every cursor again.
-  const isPassed = !mayRun || !isOfGroups(job, offer) || !isPreferred(job, offer);
+  // At the end of a preference the job lies behind every cursor again, and so does one that is retried after its end.
+  const isPassed =
+    !mayRun || !isOfGroups(job, offer) || !isPreferred(job, offer) || scanning.isOver(job);
   const isDear = cost > (offer.maxCost ?? Infinity);
   const isFit = !isPassed && !isDear && !scanning.avoids(job);
-  const spent = scanning.isOver(job) ? 0 : cost;
-  return { id: job._id, key: keyOf(job), isPassed, isDear, cost: isFit ? spent : null };
+  return { id: job._id, key: keyOf(job), isPassed, isDear, cost: isFit ? cost : null };
 }
 
 export function keyOf(job: Doc<"jobs">): Key {

@@ -181,7 +181,7 @@ async function beginAlone(
       guardsIf: seen.otherLanesAwake && pays(gate),
     },
   });
-  // It was not to be had, or out of time and has been ended: either way no other lane tries it.
+  // It was not to be had, or its time is over: either way no other lane tries it.
   return begun === "none" ? { ...NOT_ALONE, own: null } : "begun";
 }
 
