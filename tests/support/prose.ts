@@ -27,9 +27,11 @@ export function sentencesOf(file: string): Sentence[] {
     : file.endsWith(".py")
       ? ofPython(text)
       : ofSource(file, text);
-  return passages.flatMap(({ at, prose }) =>
-    split(prose).map((sentence) => ({ file, line: lineAt(text, at), text: sentence })),
-  );
+  const lineAt = linesOf(text);
+  return passages.flatMap(({ at, prose }) => {
+    const line = lineAt(at);
+    return split(prose).map((sentence) => ({ file, line, text: sentence }));
+  });
 }
 
 interface Passage {
@@ -38,12 +40,19 @@ interface Passage {
 }
 
 function ofSource(file: string, text: string): Passage[] {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
   const passages = new Map<number, Passage>();
   const put = (at: number, prose: string) => passages.set(at, { at, prose });
-  const visit = (node: ts.Node): void => {
-    for (const range of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+  const marks = [...text.matchAll(/\/[/*]/g)].map(({ index }) => index);
+  // Tokens are nodes too: a comment may be in front of a bracket. To make them takes long, and most of a file has no comment.
+  const visitTokens = (node: ts.Node): void => {
+    const first = node.getFullStart();
+    if (!marks.some((mark) => mark >= first && mark < node.end)) return;
+    for (const range of ts.getLeadingCommentRanges(text, first) ?? [])
       put(range.pos, withoutMarks(text.slice(range.pos, range.end)));
+    for (const child of node.getChildren(source)) visitTokens(child);
+  };
+  const visit = (node: ts.Node): void => {
     if (ts.isJsxText(node)) put(node.pos, node.text);
     if (
       ts.isCallExpression(node) &&
@@ -53,8 +62,9 @@ function ofSource(file: string, text: string): Passage[] {
       if (title !== undefined && (ts.isStringLiteralLike(title) || ts.isTemplateExpression(title)))
         put(title.pos, title.getText(source).slice(1, -1));
     }
-    for (const child of node.getChildren(source)) visit(child);
+    ts.forEachChild(node, visit);
   };
+  visitTokens(source);
   visit(source);
   return joined(
     text,
@@ -113,7 +123,13 @@ function split(prose: string): string[] {
     .filter((sentence) => sentence.split(" ").length > 1);
 }
 
-function lineAt(text: string, at: number): number {
-  const first = at + text.slice(at).search(/\S|$/);
-  return text.slice(0, first).split("\n").length;
+/** The line of a position's first word, for positions that are asked for in their order. */
+function linesOf(text: string): (at: number) => number {
+  let line = 1;
+  let end = text.indexOf("\n");
+  return (at) => {
+    const first = at + text.slice(at).search(/\S|$/);
+    for (; end >= 0 && end < first; end = text.indexOf("\n", end + 1)) line += 1;
+    return line;
+  };
 }
