@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import LongestFirst from "./vitest.sequencer.js";
 
 /** The local backend runs an app's modules in contexts of their own. */
 const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
@@ -7,48 +8,44 @@ const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 const BOTH_CORES = 2;
 
 /**
- * A file's name says that it takes long, and its folder whether it may run beside others: what waits for real processes or
- * browsers is in `tests/e2e`, and the simulation keeps both cores busy by itself. `tests/tidy.test.ts` holds that each file runs
- * once.
+ * A file's name says that it takes long. Those that run alone have time limits that are those of leases, measure what they
+ * do at full speed, or keep both cores busy by themselves, as the simulation does. `tests/tidy.test.ts` holds that each file runs once.
  */
 const LONG = "**/*.long.test.ts";
-const ALONE = {
-  short: "tests/e2e/**/*.test.ts",
-  long: ["tests/e2e/**/*.long.test.ts", "tests/simulation/simulation.long.test.ts"],
-};
+const E2E = "tests/e2e/**/*.test.ts";
+const ALONE = [
+  "tests/e2e/{anywhere,chaos,dashboardLarge,harmful,hotWorker,leases,once,stopping,tabWorker}.long.test.ts",
+  "tests/simulation/simulation.long.test.ts",
+];
 
 /** Planted bugs need no build: after a change of the sources these tests fail within seconds. */
 const PLANTED = "tests/planted/*.test.ts";
 
-/** What computes, or runs in virtual time: on both cores. */
-const COMPUTES = {
+/** What needs a whole backend. */
+const SYSTEM = {
   environment: "node",
-  maxWorkers: BOTH_CORES,
+  isolate: false,
+  runner: "./vitest.runner.ts",
   globalSetup: ["scripts/support/build.ts"],
   execArgv: VM_MODULES,
-  sequence: { groupOrder: 1 },
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
 
-/** One file at a time, after all else: its time limits are those of leases, and two cores are few. */
-const STARTS_PROCESSES = {
-  environment: "node",
-  fileParallelism: false,
-  globalSetup: ["scripts/support/build.ts"],
-  execArgv: VM_MODULES,
-  sequence: { groupOrder: 2 },
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-};
+/** Two files at a time, whether they compute or wait for processes and browsers. */
+const ON_BOTH_CORES = { ...SYSTEM, maxWorkers: BOTH_CORES, sequence: { groupOrder: 1 } };
+
+/** One file at a time, after all else. */
+const BY_ITSELF = { ...SYSTEM, fileParallelism: false, sequence: { groupOrder: 2 } };
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
- * whole backend (`system`), and last what starts processes (`e2e`). `long` and `longProcesses` are the same two for long tests,
- * each of which is shown in the small by something quicker.
+ * whole backend (`system`), with what starts processes (`e2e`). `long` and `longProcesses` are long tests, each of which is shown
+ * in the small by something quicker; the latter run alone.
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       "./vitest.component.config.ts",
       {
@@ -84,35 +81,33 @@ export default defineConfig({
       },
       {
         test: {
-          ...COMPUTES,
+          ...ON_BOTH_CORES,
           name: "system",
-          isolate: false,
-          runner: "./vitest.runner.ts",
           include: ["tests/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, LONG, ALONE.short, PLANTED],
+          exclude: [...configDefaults.exclude, LONG, E2E, PLANTED],
         },
       },
       {
         test: {
-          ...COMPUTES,
-          name: "long",
-          include: ["{bench,tests}/**/*.long.test.ts"],
-          exclude: [...configDefaults.exclude, ...ALONE.long],
-        },
-      },
-      {
-        test: {
-          ...STARTS_PROCESSES,
+          ...ON_BOTH_CORES,
           name: "e2e",
-          include: [ALONE.short],
+          include: [E2E],
           exclude: [...configDefaults.exclude, LONG],
         },
       },
       {
         test: {
-          ...STARTS_PROCESSES,
+          ...ON_BOTH_CORES,
+          name: "long",
+          include: ["{bench,tests}/**/*.long.test.ts"],
+          exclude: [...configDefaults.exclude, ...ALONE],
+        },
+      },
+      {
+        test: {
+          ...BY_ITSELF,
           name: "longProcesses",
-          include: ALONE.long,
+          include: ALONE,
         },
       },
     ],

@@ -18,7 +18,7 @@ import { root } from "../support/paths.js";
 
 const MUTANTS = ALL.filter(({ shownBy }) => shownBy === undefined);
 /** Each bundles the component anew, and plays up to three lives. */
-const PLANTED = MUTANTS.filter((_, i) => i % counts(4, 1) === 0);
+const PLANTED = MUTANTS.filter((_, i) => i % counts(8, 1) === 0);
 
 const FIRST = 1_001;
 /** Beside the seeds in which bugs are planted. */

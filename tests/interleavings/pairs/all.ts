@@ -50,8 +50,8 @@ export const PAIRS: readonly Pair[] = [
  * Pairs with so many orders take seconds: each test run plays only their mutants, and `interleavings.long.test.ts` all of them. Lanes take
  * longer, since they have to go on by themselves after each order.
  */
-const LARGE_ORDERS = 250;
-const LARGE_ORDERS_OF_LANES = 60;
+const LARGE_ORDERS = 100;
+const LARGE_ORDERS_OF_LANES = 30;
 export const LARGE = PAIRS.filter(
   (pair) =>
     pair.orders >=
