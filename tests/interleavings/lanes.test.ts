@@ -2,7 +2,12 @@
 import { expect, test } from "vitest";
 import { cancelScheduled, type ScheduledRow } from "../../local/functions/scheduledTable.js";
 import { COMPONENT, deploymentOf } from "../races/deployment.js";
-import { LANE_WIDTH, type LaneReply, type ProcessStart } from "../../src/shared/index.js";
+import {
+  LANE_WIDTH,
+  type Answer,
+  type LaneReply,
+  type ProcessStart,
+} from "../../src/shared/index.js";
 import { HANDLER, awakeLane, guard, lanesOf, loses, steps } from "./lane.js";
 import { Line, mutation } from "./line.js";
 import { argsAt, Transactions } from "./transactions.js";
@@ -127,6 +132,34 @@ test("if that call fails as a whole, its lane is missed, and the next attempt is
   expect(line.rows("jobs")).toMatchObject([{ status: "running", attempt: 2, resets: 1 }]);
   expect(scheduled(line, "push/laneOnce:runSingle")).toHaveLength(1);
   expect(scheduled(line, "push/laneAction:laneProcess")).toHaveLength(1);
+});
+
+test("a mutation that is run apart is told the same of its job as the first time, and one of a foreign attempt is not run", async () => {
+  const told: Record<string, unknown>[] = [];
+  for (const isApart of [false, true]) {
+    const line = await newLine(2);
+    const handle = await line.app<string>("teller");
+    const handler = { kind: "mutation", handle, takes: "job" } as const;
+    line.declare(line.queue.name, { handler, timeoutMs: 90_000 });
+    const traceparent = `00-${"ab".repeat(16)}-${"cd".repeat(8)}-01`;
+    await line.do(line.enqueuesOne({ traceparent }));
+    const [wake] = line.transactions.due(line.point);
+    await line.do(wake!);
+    const [{ _id: id, attempt }] = line.rows("jobs") as [{ _id: string; attempt: number }];
+    if (isApart) {
+      const apart = (args: object) => line.do<Answer>(mutation("push/laneApart:runApart", args));
+      expect(await apart({ id, attempt: attempt + 1 })).toMatchObject({ answer: "leaseLost" });
+      expect(statuses(line)).toEqual(["running"]);
+      expect(await apart({ id, attempt })).toMatchObject({ answer: "ok" });
+    } else {
+      await line.pass(0);
+    }
+    expect(statuses(line)).toEqual(["succeeded"]);
+    const { result } = line.rows("jobs")[0] as { result?: { inline: Record<string, unknown> } };
+    told.push({ ...result!.inline, id: "its own" });
+  }
+  expect(told[0]).toMatchObject({ timeoutMs: 90_000, claimableAt: expect.any(Number) });
+  expect(told[1]).toEqual(told[0]);
 });
 
 test("such a call takes nothing besides: a wake begins the jobs for its room, in an action", async () => {

@@ -20,7 +20,8 @@ export const DIGEST: Bug = {
 };
 
 /**
- * `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing. Rows of `notes` are
+ * `onComplete` inserts its arguments, or throws for as long as the app is broken. The handler does nothing, the teller returns its
+ * job. Rows of `notes` are
  * jobs, and a loop works on rows of `lines`.
  */
 const APP = {
@@ -41,6 +42,8 @@ const APP = {
     export const handle = mutation(() => createFunctionHandle(internal.app.done));
     export const work = internalMutation(async () => null);
     export const handler = mutation(() => createFunctionHandle(internal.app.work));
+    export const facts = internalMutation(async (ctx, { job }) => job);
+    export const teller = mutation(() => createFunctionHandle(internal.app.facts));
     export const enqueuesTwice = mutation(async (ctx, { queue }) => {
       for (const payload of [1, 2]) await ctx.runMutation(components.conveyor.lib.enqueue, { queue, jobs: [{ payload }] });
     });
