@@ -61,7 +61,10 @@ export function observeCalls({ long, pending, world, tokenId }: FullWorld) {
       }),
     ],
     "claim/onCall:seePeers": [
-      query("claim/onCall:seePeers", { peers: peersIn(tokenId), now, isGrowing: true, atLeast: 8 }),
+      query("claim/onCall:seePeers", {
+        ...{ peers: peersIn(tokenId), worker: "worker", now },
+        ...{ isGrowing: true, atLeast: 8 },
+      }),
     ],
     "claim/fleet:fleetMembers": [
       query("claim/fleet:fleetMembers", { queue: queueName(PUSH_QUEUES), now }),

@@ -3,7 +3,8 @@
  *
  * A call-up moves one key: all places up to it are called. A claim that leaves more than the workers on call have room
  * for writes it, for twice as many as the call-up a moment before. A job that prefers a worker by its name calls up that one
- * alone: its row is read by no other worker's subscription, or by one in 256.
+ * alone: its row is read by no other worker's subscription, or by one in 256. A worker that comes and stands by again does so
+ * after both keys that call it.
  *
  * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
  * it is a new one. Conflicts with: another call-up of the same peers.
@@ -34,6 +35,8 @@ export const vCallable = {
   callUp: v.union(v.object({ upTo: v.number(), count: v.number(), at: v.number() }), v.null()),
   /** The first places that stand by, in order: one, or for a call-up all of it. */
   places: v.array(v.number()),
+  /** Up to which place the worker itself has been called up by its name. */
+  named: v.number(),
 };
 type Callable = ObjectType<typeof vCallable>;
 
@@ -66,10 +69,14 @@ function keyOf(peers: string, worker: string): string {
   return `${peers}@${stableHash(worker) % NAME_ROWS}`;
 }
 
+/** The clock of the host on which a worker went to standby may be so far ahead. */
+const AHEAD_MS = 1_000;
+
 /**
- * Calls up workers that stand by, by their names: a waiting job prefers each. Reads → writes: the rows of these names, of at
- * most `NAME_ROWS`.
- * Conflicts with: another beat that names one of them.
+ * Calls up workers that stand by, by their names: a waiting job prefers each. A place may be ahead of the clock, and is then
+ * no later than just after the last call-up: see `standBy`. Reads → writes: the row of its peers and the rows of these names, of
+ * at most `NAME_ROWS` → the latter.
+ * Conflicts with: another beat that names one of them, a call-up of its peers.
  */
 export async function callUpPreferred(
   ctx: MutationCtx,
@@ -78,15 +85,32 @@ export async function callUpPreferred(
   now: number,
 ): Promise<void> {
   checkLength("The workers that a beat names", names, 0, LEASES_MAX);
+  if (names.length === 0) return;
+  const last = (await findCallUp(ctx.db, peers))?.upTo ?? 0;
   for (const key of new Set(names.map((name) => keyOf(peers, name)))) {
     const row = await findCallUp(ctx.db, key);
+    const upTo = Math.max(now + AHEAD_MS, last + 1, (row?.upTo ?? 0) + 1);
     if (row !== null) {
-      await ctx.db.patch("callUps", row._id, { upTo: now, at: now });
+      await ctx.db.patch("callUps", row._id, { upTo, at: now });
     } else {
       await forgetCallUps(ctx, now);
-      await ctx.db.insert("callUps", { peers: key, upTo: now, count: 1, at: now });
+      await ctx.db.insert("callUps", { peers: key, upTo, count: 1, at: now });
     }
   }
+}
+
+/** Up to which place a worker has been called up, with its peers or by its name. */
+export function lastCallUp({ callUp, named }: Callable): number {
+  return Math.max(callUp?.upTo ?? 0, named);
+}
+
+/** Up to which place this worker has been called up by its name, or one whose row it shares. */
+export async function namedUpTo(
+  db: DatabaseReader,
+  peers: string,
+  worker: string,
+): Promise<number> {
+  return (await findCallUp(db, keyOf(peers, worker)))?.upTo ?? 0;
 }
 
 /** The first live places that have not been called. Places of sessions that are gone are passed. */

@@ -306,6 +306,63 @@ describe("a beat", () => {
     expect(await called(members)).toEqual([]);
   });
 
+  test("calls up by its name a worker whose place is ahead of the clock, each time anew", async () => {
+    const { world, on, standby, members } = await newFleet();
+    const wanted = standby[1]!;
+    const { name } = wanted;
+    // As after a burst of call-ups within one millisecond, or on a host with a faster clock.
+    vi.setSystemTime(Date.now() + 5_000);
+    await world.t.run(async ({ db }) => {
+      const row = (await db.query("sessions").collect()).find((one) => one.name === name)!;
+      await db.insert("callUps", { peers: row.peers!, upTo: Date.now() - 1, count: 2, at: 0 });
+    });
+    for (const one of standby) await one.claims();
+    expect(wanted.since).toBe(Date.now());
+    vi.setSystemTime(Date.now() - 500);
+    for (let times = 0; times < 3; times += 1) {
+      await on[0]!.beats({ prefers: [name] });
+      expect(await called(members)).toEqual([name]);
+      // It has come in vain: the job is gone. It stands by, and is not called for the same again.
+      expect(await wanted.claims()).toMatchObject({ kind: "standby" });
+      expect(await called(members)).toEqual([]);
+    }
+    await on[0]!.beats({ prefers: [name] });
+    // Its subscription is broken: its beat says so, too.
+    expect(await wanted.beats()).toMatchObject({ kind: "off" });
+  });
+
+  test("calls up a worker by its name once for one beat: it comes in vain, and not again and again", async () => {
+    const { world, on, standby, members } = await newFleet();
+    const wanted = standby[1]!;
+    vi.setSystemTime(Date.now() + 1_000);
+    await on[0]!.beats({ prefers: [wanted.name] });
+    expect(await called(members)).toEqual([wanted.name]);
+    expect(await wanted.claims()).toMatchObject({ kind: "standby" });
+    expect(await called(members)).toEqual([]);
+    // It stands by after the others now: another call-up reaches these first.
+    expect(wanted.since).toBeGreaterThan(standby.at(-1)!.since);
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    expect(await called(standby)).toEqual([standby[0]!.name, standby[2]!.name]);
+  });
+
+  test("calls up a worker by its name whose place came with the last call-up, of many in one instant", async () => {
+    const { world, on, standby, members } = await newFleet();
+    const wanted = standby[0]!;
+    const upTo = Date.now() + 60_000;
+    await world.t.run(async ({ db }) => {
+      const row = (await db.query("sessions").collect()).find(({ name }) => name === wanted.name)!;
+      await db.insert("callUps", { peers: row.peers!, upTo, count: 2, at: 0 });
+    });
+    for (const one of standby) await one.claims();
+    expect(wanted.since).toBe(upTo + 1);
+    await on[0]!.beats({ prefers: [wanted.name] });
+    expect(await called(members)).toEqual([wanted.name]);
+    await wanted.claims();
+    expect(await called(members)).toEqual([]);
+  });
+
   test("writes no row of preferred workers where its worker is not on call, and few rows of many names", async () => {
     const { world, on, standby } = await newFleet();
     const names = (from: number) => Array.from({ length: 64 }, (_, i) => `none-${from + i}`);

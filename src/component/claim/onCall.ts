@@ -51,6 +51,8 @@ import {
   callUp,
   callUpPreferred,
   findCallUp,
+  lastCallUp,
+  namedUpTo,
   nextCount,
   readPlaces,
   vCallable,
@@ -82,25 +84,30 @@ const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
 
 /** To be called with `useStaleSnapshot`. */
 export const seePeers = internalQuery({
-  args: { peers: v.string(), now: v.number(), isGrowing: v.boolean(), atLeast: v.number() },
+  args: {
+    ...{ peers: v.string(), worker: v.string(), now: v.number() },
+    ...{ isGrowing: v.boolean(), atLeast: v.number() },
+  },
   returns: vSeen,
-  handler: async ({ db }, { peers, now, isGrowing, atLeast }): Promise<Seen> => {
+  handler: async ({ db }, { peers, worker, now, isGrowing, atLeast }): Promise<Seen> => {
     const [listeners, row] = await Promise.all([readListeners(db, peers), findCallUp(db, peers)]);
+    const named = await namedUpTo(db, peers, worker);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
     const count = isGrowing ? nextCount(callUp, now) : 1;
     const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);
-    return { listeners, callUp, places };
+    return { listeners, callUp, places, named };
   },
 });
 
 async function see(
   ctx: MutationCtx,
   peers: string,
+  { name: worker }: Session,
   now: number,
   isGrowing: boolean,
   atLeast = 1,
 ): Promise<Seen> {
-  const args = { peers, now, isGrowing, atLeast };
+  const args = { peers, worker, now, isGrowing, atLeast };
   return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
 }
 
@@ -197,7 +204,7 @@ async function dutyAfterClaim(
   now: number,
 ): Promise<Chosen> {
   const peers = peersOf(session, request);
-  const seen = await see(ctx, peers, now, left > 0, placesOf(session, peers));
+  const seen = await see(ctx, peers, session, now, left > 0, placesOf(session, peers));
   const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
   const { standbySince: place = 0 } = session;
@@ -260,7 +267,7 @@ export async function dutyAtBeat(
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
-  const seen = await see(ctx, peers, now, more > 0, placesOf(session, peers));
+  const seen = await see(ctx, peers, session, now, more > 0, placesOf(session, peers));
   // It ends its duty. Workers on call that do so at the same time may be the last with room.
   const isFull = room === 0 && isOnCall(session, peers);
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
@@ -297,7 +304,7 @@ function stillStandsBy(
   now: number,
 ): { fields?: DutyFields; duty: Duty } {
   const { peers: of, standbySince = 0 } = session;
-  const isCalled = standbySince >= FIRST_PLACE && standbySince <= (seen.callUp?.upTo ?? 0);
+  const isCalled = standbySince >= FIRST_PLACE && standbySince <= lastCallUp(seen);
   const isWatched = watcher !== undefined || standbySince === WATCHING;
   const isServed = others.length >= ON_CALL && isWatched;
   if (of !== peers || standbySince < WATCHING || isCalled || !isServed) return { duty: OFF };
@@ -313,7 +320,7 @@ function stillStandsBy(
 export async function dutyAtEnd(ctx: MutationCtx, session: Session, now: number): Promise<void> {
   const { peers } = session;
   if (peers === undefined || !isOnCall(session, peers)) return;
-  const seen = await see(ctx, peers, now, false);
+  const seen = await see(ctx, peers, session, now, false);
   const listeners = await readListeners(ctx.db, peers);
   const standing = standingOf({ ...seen, listeners }, session, now);
   const lacking = ON_CALL - standing.withRoom.length;
@@ -338,7 +345,7 @@ function standBy(
   now: number,
 ): Chosen {
   const { peers: of, standbySince = 0 } = session;
-  const last = seen.callUp?.upTo ?? 0;
+  const last = lastCallUp(seen);
   const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > last;
   const since = keepsPlace ? standbySince : Math.max(now, last + 1);
   const isWatching = watcher === undefined;
