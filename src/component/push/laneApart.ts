@@ -9,8 +9,8 @@
  * Reads for real: the job, its queue's row, the job's own rows; of a job without a handler that could begin, or with another queue's,
  * the last events of the queue; the reads of the app's code. Snapshot reads: of a call from outside the component, and for a
  * handler's facts, the session's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts with: a transaction that
- * ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a wake or a claim; with a step only where that records such
- * an event, once in ten minutes per queue.
+ * ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a wake or a claim; with a step only
+ * where that records such an event, once in ten minutes per queue.
  */
 import { v, type Infer } from "convex/values";
 import type { Answer, LaneApart } from "../../shared/index.js";

@@ -22,7 +22,7 @@ const PREFERENCE_MS = 1_000;
 /** A program has begun, or goes on: until it follows its queue or its call-ups. */
 const CONNECTS_MS = 2_000;
 /** Beats of workers on call come every 20 s: two of them are enough to see and forget the dead. */
-const FORGETS_MS = IDLE_LIVE_MS + 45_000;
+export const FORGETS_MS = IDLE_LIVE_MS + 45_000;
 /** Call-ups are kept for a day, and longer only until the next come: with each of these two go. */
 const DAY_MS = 24 * 60 * 60_000;
 const GO_EACH_TIME = 2;

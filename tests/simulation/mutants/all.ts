@@ -23,7 +23,7 @@ import { ENDS } from "./ends.js";
 import { HOLDING } from "./holding.js";
 import { LANES, LANES_SEEN } from "./lanes.js";
 import { LATER } from "./later.js";
-import { ON_CALL } from "./onCall.js";
+import { FLEETS_SEEN, ON_CALL } from "./onCall.js";
 import { OUTSIDE } from "./outside.js";
 import { PROCESSES } from "./processes.js";
 import { ROWS_OF_APP } from "./rows.js";
@@ -41,4 +41,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...BOUND,
   ...ON_CALL,
   ...LANES_SEEN,
+  ...FLEETS_SEEN,
 ];

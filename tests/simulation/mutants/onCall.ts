@@ -1,4 +1,6 @@
 /** Bugs in fleets on call, and in jobs that prefer workers for a time. */
+import { FORGETS_MS } from "../checkers/onCall.js";
+import type { Plan, Planned } from "../plan.js";
 import { having, type Mutant } from "./mutant.js";
 
 const LOSES = "fleet on call.lose";
@@ -34,7 +36,24 @@ const ofPreferences: readonly Omit<Mutant, "needs">[] = [
   },
 ];
 
+/** Workers on call die early in a phase so long that the living must have forgotten them. */
+function diesLong({ events, faultsMs }: Plan): boolean {
+  const isLoss = ({ do: what, how, at }: Planned) =>
+    what === LOSES && how !== "terminate" && at < faultsMs / 10;
+  return faultsMs >= FORGETS_MS && events.some(isLoss);
+}
+
 export const ON_CALL: readonly Mutant[] = [
   ...ofFleets.map((one) => ({ ...one, needs: ["fleet on call"] })),
   ...ofPreferences.map((one) => ({ ...one, needs: ["preferring"] })),
+];
+
+export const FLEETS_SEEN: readonly Mutant[] = [
+  {
+    name: "the duty of a dead worker is never forgotten",
+    changes: [{ in: "claim/onCall.ts:dutyAtBeat", without: "forget" }],
+    finds: ["on call"],
+    needs: ["fleet on call"],
+    where: diesLong,
+  },
 ];
