@@ -35,8 +35,8 @@ export const vCallable = {
   callUp: v.union(v.object({ upTo: v.number(), count: v.number(), at: v.number() }), v.null()),
   /** The first places that stand by, in order: one, or for a call-up all of it. */
   places: v.array(v.number()),
-  /** Up to which place the worker itself has been called up by its name. */
-  named: v.number(),
+  /** Up to which place the worker itself has been called up, with its peers or by its name. */
+  last: v.number(),
 };
 type Callable = ObjectType<typeof vCallable>;
 
@@ -48,7 +48,7 @@ export async function isCalledUp(
   const { _id: token } = await authorize(ctx.db, args.token, []);
   const peers = peersOf({ token }, args);
   const { worker } = args;
-  const keys = worker === undefined ? [peers] : [peers, keyOf(peers, worker)];
+  const keys = worker === undefined ? [peers] : [peers, keyOfName(peers, worker)];
   const rows = await Promise.all(
     keys.map((key) =>
       ctx.db
@@ -64,7 +64,7 @@ export async function isCalledUp(
 const NAME_ROWS = 256;
 
 /** Of the call-ups of one worker, and of a few more: each look at these is in vain. */
-function keyOf(peers: string, worker: string): string {
+export function keyOfName(peers: string, worker: string): string {
   checkLabel("The name of a worker", worker);
   return `${peers}@${stableHash(worker) % NAME_ROWS}`;
 }
@@ -87,7 +87,7 @@ export async function callUpPreferred(
   checkLength("The workers that a beat names", names, 0, LEASES_MAX);
   if (names.length === 0) return;
   const last = (await findCallUp(ctx.db, peers))?.upTo ?? 0;
-  for (const key of new Set(names.map((name) => keyOf(peers, name)))) {
+  for (const key of new Set(names.map((name) => keyOfName(peers, name)))) {
     const row = await findCallUp(ctx.db, key);
     const upTo = Math.max(now + AHEAD_MS, last + 1, (row?.upTo ?? 0) + 1);
     if (row !== null) {
@@ -97,20 +97,6 @@ export async function callUpPreferred(
       await ctx.db.insert("callUps", { peers: key, upTo, count: 1, at: now });
     }
   }
-}
-
-/** Up to which place a worker has been called up, with its peers or by its name. */
-export function lastCallUp({ callUp, named }: Callable): number {
-  return Math.max(callUp?.upTo ?? 0, named);
-}
-
-/** Up to which place this worker has been called up by its name, or one whose row it shares. */
-export async function namedUpTo(
-  db: DatabaseReader,
-  peers: string,
-  worker: string,
-): Promise<number> {
-  return (await findCallUp(db, keyOf(peers, worker)))?.upTo ?? 0;
 }
 
 /** The first live places that have not been called. Places of sessions that are gone are passed. */

@@ -29,7 +29,7 @@ import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
 import type { Claimed, ClaimReply, ClaimRequest } from "./claimCall.js";
 import { countAnew } from "./fleet.js";
-import { stoodBy } from "../rows/duties.js";
+import { FIRST_PLACE } from "../rows/duties.js";
 import { closeCall, room, type Session } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { askedDuty } from "./onCall.js";
@@ -267,7 +267,10 @@ export async function takeFrom(
       }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
       ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
-      ...(request.woken === true || stoodBy(session) ? { isWoken: true } : {}),
+      // One that stood by has been called up, and comes in its turn.
+      ...(request.woken === true || (session.standbySince ?? 0) >= FIRST_PLACE
+        ? { isWoken: true }
+        : {}),
       ...(request.placed === true
         ? { isPlaced: true }
         : given({ served: request.queues?.map(({ name }) => name) })),

@@ -51,8 +51,7 @@ import {
   callUp,
   callUpPreferred,
   findCallUp,
-  lastCallUp,
-  namedUpTo,
+  keyOfName,
   nextCount,
   readPlaces,
   vCallable,
@@ -85,29 +84,31 @@ const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
 /** To be called with `useStaleSnapshot`. */
 export const seePeers = internalQuery({
   args: {
-    ...{ peers: v.string(), worker: v.string(), now: v.number() },
-    ...{ isGrowing: v.boolean(), atLeast: v.number() },
+    ...{ peers: v.string(), worker: v.string() },
+    ...{ now: v.number(), isGrowing: v.boolean(), atLeast: v.number() },
   },
   returns: vSeen,
   handler: async ({ db }, { peers, worker, now, isGrowing, atLeast }): Promise<Seen> => {
     const [listeners, row] = await Promise.all([readListeners(db, peers), findCallUp(db, peers)]);
-    const named = await namedUpTo(db, peers, worker);
+    const named = await findCallUp(db, keyOfName(peers, worker));
+    const last = Math.max(row?.upTo ?? 0, named?.upTo ?? 0);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
     const count = isGrowing ? nextCount(callUp, now) : 1;
     const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);
-    return { listeners, callUp, places, named };
+    return { listeners, callUp, places, last };
   },
 });
 
 async function see(
   ctx: MutationCtx,
   peers: string,
-  { name: worker }: Session,
+  session: Session,
   now: number,
   isGrowing: boolean,
-  atLeast = 1,
 ): Promise<Seen> {
-  const args = { peers, worker, now, isGrowing, atLeast };
+  // The first places say how often it is to beat on standby: one on call seldom stands by.
+  const atLeast = isOnCall(session, peers) ? 1 : STANDBY_FIRST;
+  const args = { peers, worker: session.name, now, isGrowing, atLeast };
   return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
 }
 
@@ -158,11 +159,6 @@ function isOnCall({ peers: of, standbySince = FULL }: Session, peers: string): b
   return of === peers && standbySince === FULL;
 }
 
-/** The places that say how often it is to beat on standby: one on call seldom stands by. */
-function placesOf(session: Session, peers: string): number {
-  return isOnCall(session, peers) ? 1 : STANDBY_FIRST;
-}
-
 /** The fields of its row, and the answer. */
 interface Chosen {
   fields: DutyFields;
@@ -204,7 +200,7 @@ async function dutyAfterClaim(
   now: number,
 ): Promise<Chosen> {
   const peers = peersOf(session, request);
-  const seen = await see(ctx, peers, session, now, left > 0, placesOf(session, peers));
+  const seen = await see(ctx, peers, session, now, left > 0);
   const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
   const { standbySince: place = 0 } = session;
@@ -267,7 +263,7 @@ export async function dutyAtBeat(
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
-  const seen = await see(ctx, peers, session, now, more > 0, placesOf(session, peers));
+  const seen = await see(ctx, peers, session, now, more > 0);
   // It ends its duty. Workers on call that do so at the same time may be the last with room.
   const isFull = room === 0 && isOnCall(session, peers);
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
@@ -304,7 +300,7 @@ function stillStandsBy(
   now: number,
 ): { fields?: DutyFields; duty: Duty } {
   const { peers: of, standbySince = 0 } = session;
-  const isCalled = standbySince >= FIRST_PLACE && standbySince <= lastCallUp(seen);
+  const isCalled = standbySince >= FIRST_PLACE && standbySince <= seen.last;
   const isWatched = watcher !== undefined || standbySince === WATCHING;
   const isServed = others.length >= ON_CALL && isWatched;
   if (of !== peers || standbySince < WATCHING || isCalled || !isServed) return { duty: OFF };
@@ -345,7 +341,7 @@ function standBy(
   now: number,
 ): Chosen {
   const { peers: of, standbySince = 0 } = session;
-  const last = lastCallUp(seen);
+  const { last } = seen;
   const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > last;
   const since = keepsPlace ? standbySince : Math.max(now, last + 1);
   const isWatching = watcher === undefined;

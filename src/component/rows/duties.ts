@@ -18,11 +18,6 @@ export function peersOf({ token }: Pick<Session, "token">, { peers }: { peers: s
   return `${token}:${peers}`;
 }
 
-/** It has been called up, alone or among the first: it comes in its turn. */
-export function stoodBy({ standbySince = 0 }: Session): boolean {
-  return standbySince >= FIRST_PLACE;
-}
-
 /** The fields of a duty. A session that says so is live for as long as it is silent: see `IDLE_LIVE_MS`. */
 export function dutyOf(
   { peers, standbySince, silentMs }: DutyFields,
