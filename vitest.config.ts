@@ -9,12 +9,13 @@ const BOTH_CORES = 2;
 
 /**
  * A file's name says that it takes long. Those that run alone have time limits that are those of leases, measure what they
- * do at full speed, or keep both cores busy by themselves, as the simulation does. `tests/tidy.test.ts` holds that each file runs once.
+ * do at full speed, or keep both cores busy by themselves, as the simulation and a browser under load do. `tests/tidy.test.ts` holds that each file runs once.
  */
 const LONG = "**/*.long.test.ts";
 const E2E = "tests/e2e/**/*.test.ts";
 const ALONE = [
-  "tests/e2e/{anywhere,chaos,dashboardLarge,harmful,hotWorker,leases,once,stopping,tabWorker}.long.test.ts",
+  "tests/e2e/{anywhere,chaos,harmful,hotWorker,leases,once,stopping,tabWorker}.long.test.ts",
+  "tests/e2e/dashboard{Actions,Large,Views}.long.test.ts",
   "tests/simulation/simulation.long.test.ts",
 ];
 

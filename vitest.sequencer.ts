@@ -9,8 +9,6 @@ const LONGEST = [
   "simulation/simulation.test.ts",
   "e2e/anyLanguage.test.ts",
   "e2e/steered.test.ts",
-  "e2e/dashboardViews.long.test.ts",
-  "e2e/dashboardActions.long.test.ts",
   "interleavings/interleavings.long.test.ts",
   "virtual/onCall.long.test.ts",
   "virtual/pullQueues.long.test.ts",
