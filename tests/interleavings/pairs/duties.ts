@@ -253,6 +253,40 @@ const nameAndStandBy: Pair = {
   ],
 };
 
+const nameInVain: Pair = {
+  of: "a call-up by name, and a claim in vain of the worker that it calls, which had been called before",
+  orders: 24,
+  async setUp(line) {
+    const { members, on } = await newFleet(line);
+    const preferred = standing(line).at(-1)!;
+    await line.do(members.beats(on[0]!, { prefers: [preferred] }));
+    return {
+      calls: {
+        beat: members.beats(on[1]!, { prefers: [preferred] }),
+        stand: members.claims(preferred),
+      },
+      async check(answers, line) {
+        const { duty } = answers.of<ClaimReply & WithDuty>("stand");
+        must(duty?.kind === "standby", "it does not stand by");
+        const asks = () => line.do(members.asksWhetherCalled(preferred, duty!.since!));
+        const isCalled = await asks();
+        must(answers.isBefore("beat", "stand") || isCalled === true, "the second is not heard");
+        const again = await line.do<WithDuty>(members.claims(preferred));
+        const { since } = again.duty!;
+        const isEndless = await line.do(members.asksWhetherCalled(preferred, since!));
+        must(isEndless === false, "it is called up without an end");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the place after a call-up by name",
+      changes: [{ in: "claim/onCall.ts:seePeers", call: "keyOfName", gives: "peers" }],
+      finds: /called up without an end/,
+    },
+  ],
+};
+
 const preferenceEnds: Pair = {
   of: "the ring of the alarm that ends a preference, and a claim of another worker",
   orders: 24,
@@ -292,5 +326,6 @@ export const DUTIES: readonly Pair[] = [
   watchAndBeat,
   watchAndFill,
   nameAndStandBy,
+  nameInVain,
   preferenceEnds,
 ];
