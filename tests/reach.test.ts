@@ -13,12 +13,12 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [40, 276],
-  complete: [56, 372],
+  claim: [39, 252],
+  complete: [56, 374],
   heartbeat: [27, 143],
   enqueue: [24, 129],
-  wake: [46, 301],
-  "lane's step": [66, 412],
+  wake: [39, 246],
+  "lane's step": [65, 408],
   sweep: [48, 275],
 };
 /** Files of the largest circle. */

@@ -182,7 +182,12 @@ export async function takeJobs(
   const open = new Map(
     declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
   );
-  return await takeFrom(ctx, session, callSeq, open, request, now, { besideCallbacks, named });
+  const options = { besideCallbacks, named };
+  const { batch, ...taken } = await takeFrom(ctx, session, callSeq, open, request, now, options);
+  if (batch === undefined || request.rows === undefined) return taken;
+  // Rows of the app's tables come after all jobs that wait.
+  const { busyRows, hasLeft } = await takeRows(ctx, batch, request.rows);
+  return { ...taken, leases: batch.leases, jobs: batch.jobs, busyRows, hasLeftRows: hasLeft };
 }
 
 /** The names of the queues that it searches. */
@@ -200,7 +205,7 @@ export interface TakeOptions {
 
 /**
  * The same from queues that are not paused, their rows read for real. A lane first takes the jobs that were left to
- * workers outside.
+ * workers outside. `batch`: after a search, for what its caller takes besides.
  */
 export async function takeFrom(
   ctx: MutationCtx,
@@ -210,7 +215,7 @@ export async function takeFrom(
   request: Omit<ClaimRequest, "queues"> & Partial<Pick<ClaimRequest, "queues">>,
   now: number,
   { besideCallbacks = false, lane, named = [] }: TakeOptions = {},
-): Promise<Claimed> {
+): Promise<Claimed & { batch?: LeaseBatch }> {
   const {
     cursor = session.lane === undefined ? undefined : session.reply.cursor,
     labels,
@@ -281,10 +286,8 @@ export async function takeFrom(
   const rows = await Promise.all(picks.map(({ id }) => ctx.db.get("jobs", id)));
   for (const [i, { id, seq }] of picks.entries()) await take(ctx, batch, id, seq, rows[i]);
   for (const queue of seen.miscounted) await countAnew(ctx, queue, now);
-  const { rows: offered } = request;
-  const taken = offered === undefined ? undefined : await takeRows(ctx, batch, offered);
   return {
-    ...(taken === undefined ? {} : { busyRows: taken.busyRows, hasLeftRows: taken.hasLeft }),
+    batch,
     leases: batch.leases,
     jobs: batch.jobs,
     ruled: batch.ruled,

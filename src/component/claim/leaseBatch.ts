@@ -112,39 +112,58 @@ async function put(
 ): Promise<void> {
   const { now } = batch;
   const payload = await payloadFor(ctx, batch, rules, job);
-  const bytes = batch.bytes + payload.bytes;
   // The first is taken at any size, or a large job would never run.
-  if (batch.jobs.length > 0 && bytes > CLAIM_MAX_BYTES) {
+  if (batch.jobs.length > 0 && batch.bytes + payload.bytes > CLAIM_MAX_BYTES) {
     batch.full = true;
     return;
   }
-  const { leaseMs, graceMs, ...bounds } = boundsOf(batch, queue, rules);
-  const timeoutMs = withinDeadline(job, bounds.timeoutMs, now);
   const leased = await lease(ctx.db, job, batch.session, now);
   // Where no job is left to workers outside, the wake is about to start.
   if (batch.session.lane === undefined && queue.config.fallbackAfterMs > 0)
     await callOffWake(ctx, job);
-  log(queue.config, "debug", "attemptStarted", {
-    ...{ ...aboutJob(job), attempt: leased.attempt, worker: leased.worker },
-    waitMs: now - job.enqueuedAt,
-  });
   const { traceparent, seq } = job;
   // Of a job whose wait has a span: the row forgets it with the lease.
   const isTraced = traceparent !== undefined && typeof seq === "bigint";
   const claimableAt = isTraced ? msOfCommit(seq) : undefined;
+  hold(batch, queue, leased, rules, payload, claimableAt);
+  if (job.rules !== undefined) batch.ruled.set(job._id, job.rules);
+}
+
+/** A payload as it goes with its job. */
+interface Carried {
+  value: Value;
+  bytes: number;
+  isLeftOut: boolean;
+}
+
+/** Adds a job that this transaction has leased, by an edge or with its insert. */
+export function hold(
+  batch: LeaseBatch,
+  queue: Queue,
+  leased: Job,
+  rules: Rules,
+  payload: Carried,
+  claimableAt?: number,
+): void {
+  const { now } = batch;
+  const { leaseMs, graceMs, ...bounds } = boundsOf(batch, queue, rules);
+  const timeoutMs = withinDeadline(leased, bounds.timeoutMs, now);
+  log(queue.config, "debug", "attemptStarted", {
+    ...{ ...aboutJob(leased), attempt: leased.attempt, worker: leased.worker },
+    waitMs: now - leased.enqueuedAt,
+  });
   const held: HeldLease = {
-    ...{ id: job._id, attempt: leased.attempt, callSeq: batch.callSeq },
-    ...(leaseMs === undefined ? {} : { queue: job.queue, leaseMs }),
+    ...{ id: leased._id, attempt: leased.attempt, callSeq: batch.callSeq },
+    ...(leaseMs === undefined ? {} : { queue: leased.queue, leaseMs }),
     ...(graceMs === 0 ? {} : { graceMs }),
     ...(timeoutMs === undefined ? {} : { timeoutAt: now + timeoutMs }),
     ...(claimableAt === undefined || batch.session.lane === undefined ? {} : { claimableAt }),
   };
-  batch.bytes = bytes;
+  batch.bytes += payload.bytes;
   batch.isHeavy ||= payload.isLeftOut;
-  batch.cost += costOf(job);
-  batch.dealtWith.add(job._id);
+  batch.cost += costOf(leased);
+  batch.dealtWith.add(leased._id);
   batch.leases.push(held);
-  if (job.rules !== undefined) batch.ruled.set(job._id, job.rules);
   const claimed = describe(leased, payload.value, held, now);
   batch.jobs.push(claimableAt === undefined ? claimed : { ...claimed, claimableAt });
 }
@@ -157,7 +176,7 @@ async function payloadFor(
   { session, bytes: before, carries }: LeaseBatch,
   { handler }: Rules,
   { payload: stored }: Job,
-): Promise<{ value: Value; bytes: number; isLeftOut: boolean }> {
+): Promise<Carried> {
   const bytes = sizeOf(stored);
   const isLeftOut = before + bytes > carries;
   const isUnasked = session.lane !== undefined && handler?.kind === "mutation";

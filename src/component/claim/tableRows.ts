@@ -1,6 +1,7 @@
 /**
- * Rows of the app's own table as jobs. The app's claim offers rows by id, in its order; the job of each is inserted and
- * leased here, in the transaction that has read the row. So a row that waits has no job, and from its claim on leases,
+ * Rows of the app's own table as jobs. The app's claim offers rows by id, in its order; the job of each is inserted here with
+ * its lease, in the transaction that has read the row: it never waits, so that it has no place, no wake and no condition.
+ * A worker that has room for a plain job may have it. So a row that waits has no job, and from its claim on leases,
  * retries, losses and `onComplete` are those of every job.
  *
  * A job has its row's id as payload and as key: a row has one active job at most. Jobs that wait for another attempt are
@@ -28,13 +29,11 @@ import type {
   MutationCtx,
   QueryCtx,
 } from "../_generated/server.js";
-import { withEffects } from "../edges/applyEffects.js";
-import { insertJob } from "../edges/transitions.js";
+import { insertLeased } from "../edges/transitions.js";
 import { findKey, giveKey } from "../rows/keys.js";
-import { store } from "../rows/payloads.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { authorize, scopeOf } from "../rows/tokens.js";
-import { isFull, takeSeen, type LeaseBatch } from "./leaseBatch.js";
+import { hold, isFull, type LeaseBatch } from "./leaseBatch.js";
 
 /**
  * Takes offered rows as far as there is room. Returns the rows whose jobs are active, of which the app's state is old, and
@@ -90,13 +89,11 @@ async function takeSome(
       busy.push(row);
       continue;
     }
-    // The lease follows in this transaction: no wake is for this job, and a pull queue schedules none.
-    const fields = { payload: await store(ctx.db, row), enqueuedAt: now, key: row };
-    const job = await withEffects(ctx, { now, bySession: true }, (ctx) =>
-      insertJob(ctx, queue, fields, null),
-    );
-    await giveKey(ctx.db, found, { queue: queue.name, key: row, job });
-    await takeSeen(ctx, batch, (await ctx.db.get("jobs", job))!);
+    const fields = { payload: { inline: row }, enqueuedAt: now, key: row };
+    const job = await insertLeased(ctx.db, queue, fields, batch.session, now);
+    await giveKey(ctx.db, found, { queue: queue.name, key: row, job: job._id });
+    const payload = { value: row, bytes: getConvexSize(row), isLeftOut: false };
+    hold(batch, queue, job, queue.config, payload);
   }
   return busy;
 }

@@ -1,8 +1,7 @@
 /**
- * Which job may run where: one predicate for every path that takes a job, which are a wake, a claim, the jobs and rows
- * of the app's table that it names, a lane's step. The jobs that a lane is handed over with, or runs inline, were taken by one of
- * these. A search only picks jobs for which the predicate is then evaluated. None of them ends a job: one whose time is over is left
- * to its alarm. Pure.
+ * Which job may run where: one predicate for every path that takes a job that waits, which are a wake, a claim and the jobs
+ * that it names, a lane's step. The jobs that a lane is handed over with, or runs inline, were taken by one of these. A search only
+ * picks jobs for which the predicate is then evaluated. None of them ends a job: one whose time is over is left to its alarm. Pure.
  */
 import type { Doc } from "../_generated/dataModel.js";
 import { isOutOfTime } from "./deadlines.js";

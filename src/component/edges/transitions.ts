@@ -29,6 +29,7 @@ import { pendingPlace, placeFor } from "./pendingPlace.js";
 import { needsWake } from "./wakes.js";
 
 type Job = Doc<"jobs">;
+type LeasedTo = Pick<Doc<"sessions">, "_id" | "name">;
 type JobFields = Omit<Job, "_id" | "_creationTime">;
 /** The fields that an edge writes besides status, order and `seq`. A field given as `undefined` is removed. */
 type Changes = { [F in keyof JobFields]?: JobFields[F] | undefined };
@@ -135,16 +136,25 @@ export async function widen(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> 
 export async function lease(
   db: DatabaseWriter,
   job: Job,
-  session: { _id: Id<"sessions">; name: string },
+  { _id: session, name: worker }: LeasedTo,
   now: number,
 ): Promise<Job> {
-  return await move(db, job, "claim", {
-    attempt: job.attempt + 1,
-    session: session._id,
-    worker: session.name,
-    startedAt: now,
-    prefer: undefined,
-  });
+  const changes = { session, worker, startedAt: now, prefer: undefined };
+  return await move(db, job, "claim", { attempt: job.attempt + 1, ...changes });
+}
+
+/** (new) → `running`: a job that begins with its lease. It has waited elsewhere, and needs neither a place nor a wake. */
+export async function insertLeased(
+  db: DatabaseWriter,
+  { name: queue }: Queue,
+  fields: NewFields,
+  { _id: session, name: worker }: LeasedTo,
+  now: number,
+): Promise<Job> {
+  const place = { status: "running" as const, order: ORDER_BY_COMMIT, shard: 0 };
+  const taken = { attempt: 1, session, worker, startedAt: now, seq: db.vars.commitTs };
+  const id = await db.insert("jobs", { ...fields, queue, ...place, ...taken });
+  return (await db.get("jobs", id))!;
 }
 
 /** `running` → `succeeded`. The result must have been found storable. */
