@@ -173,11 +173,15 @@ export function workerFunctions<
         tend: v.optional(v.array(v.string())),
         onCall: v.optional(vOnCallRequest),
       },
-      handler: async (ctx, { tend, ...args }) => {
+      handler: async (ctx, { tend, leaving, ...args }) => {
         const { sessionKey, leases } = args;
         const scope = tend === undefined ? args.token : await know(ctx, args.token);
         await ask(ctx, scope, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
         if (tend === undefined) await tables.cancelGone(ctx, args.token, leases);
+        if (tend === undefined && leaving !== undefined) {
+          const last = { token: args.token, sessionKey, leases, callSeq: leaving };
+          return await callComponent(() => ctx.runMutation(component.lib.leave, last));
+        }
         if (tend === undefined)
           return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
         await findAll(ctx, { token: args.token, queues: tend });

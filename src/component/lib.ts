@@ -46,6 +46,7 @@ import * as countsStep from "./count/counts.js";
 import * as enqueueStep from "./enter/enqueue.js";
 import * as hasWorkStep from "./claim/hasWork.js";
 import * as heartbeatStep from "./attempts/heartbeat.js";
+import * as leaveStep from "./attempts/leave.js";
 import * as laneReportStep from "./push/laneReport.js";
 import * as laneApartStep from "./push/laneApart.js";
 import * as laneStepStep from "./push/laneStep.js";
@@ -271,10 +272,10 @@ export const takeBack = mutation({
   handler: (ctx, args) => takeBackStep.takeBack(ctx, args),
 });
 
-/** Says that the session lives, or with `leaving` that it is over, and asks which of these leases it still has. */
+/** Says that the session lives, and asks which of these leases it still has. */
 export const heartbeat = mutation({
   args: {
-    ...{ ...caller, leases: v.array(vLease), leaving: v.optional(v.number()), ...about },
+    ...{ ...caller, leases: v.array(vLease), ...about },
     onCall: v.optional(vOnCallRequest),
   },
   returns: v.object({
@@ -283,6 +284,13 @@ export const heartbeat = mutation({
     ...{ fleet: v.optional(v.number()), duty: v.optional(vDuty) },
   }),
   handler: (ctx, args) => heartbeatStep.heartbeat(ctx, args),
+});
+
+/** The last word of a session, with a `callSeq` after the numbers of all its calls: no job is left to it from now on. */
+export const leave = mutation({
+  args: { ...caller, leases: v.array(vLease), callSeq: v.number() },
+  returns: v.object({ answers: v.array(vAnswer) }),
+  handler: (ctx, args) => leaveStep.leave(ctx, args),
 });
 
 /**

@@ -43,6 +43,8 @@ const BY: Record<string, string> = {
   "tables:advance": ONE_QUEUE,
   "lib:takeBack": LEASES,
   "lib:heartbeat": `${LEASES}; ${WATCH}; peers as \`claim/onCall:seePeers\`, and 64 rows of call-ups`,
+  "lib:leave":
+    "16 queues and their fleets; peers as `claim/onCall:seePeers`, and 64 rows of call-ups",
   "lib:report": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
   "lib:laneReport": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
   "lib:laneStanding": LEASES,

@@ -223,7 +223,9 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       mutation("lib:heartbeat", { ...caller, leases: [], onCall: { ...FULL_WORKER, prefers: [] } }),
       mutation("lib:heartbeat", { ...caller, leases: [], onCall: FULL_WORKER }),
       mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [] }),
-      mutation("lib:heartbeat", { token, sessionKey: "idle0", leases: [], leaving: 1_000 }),
+    ],
+    "lib:leave": [
+      mutation("lib:leave", { token, sessionKey: "idle0", leases: [], callSeq: 1_000 }),
     ],
     "lib:report": [mutation("lib:report", { ...held, ...fullReport(full.leases) })],
     "attempts/report:findToken": [query("attempts/report:findToken", { session: full.session })],

@@ -45,8 +45,8 @@ export class Members {
   }
 
   resigns(name: string): Call {
-    const leaving = this.next(name);
-    return mutation("lib:heartbeat", { ...this.caller(name), leases: [], leaving });
+    const callSeq = this.next(name);
+    return mutation("lib:leave", { ...this.caller(name), leases: [], callSeq });
   }
 
   /** The subscription of one that stands by since then: whether it is called up. */

@@ -16,6 +16,7 @@ import type * as attempts_completeLater from "../attempts/completeLater.js";
 import type * as attempts_continued from "../attempts/continued.js";
 import type * as attempts_failing from "../attempts/failing.js";
 import type * as attempts_heartbeat from "../attempts/heartbeat.js";
+import type * as attempts_leave from "../attempts/leave.js";
 import type * as attempts_logs from "../attempts/logs.js";
 import type * as attempts_outcomes from "../attempts/outcomes.js";
 import type * as attempts_pages from "../attempts/pages.js";
@@ -169,6 +170,7 @@ const fullApi: ApiFromModules<{
   "attempts/continued": typeof attempts_continued;
   "attempts/failing": typeof attempts_failing;
   "attempts/heartbeat": typeof attempts_heartbeat;
+  "attempts/leave": typeof attempts_leave;
   "attempts/logs": typeof attempts_logs;
   "attempts/outcomes": typeof attempts_outcomes;
   "attempts/pages": typeof attempts_pages;

@@ -782,7 +782,6 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           token: string;
           sessionKey: string;
           leases: Array<{ id: string; attempt: number }>;
-          leaving?: number;
           about?: {
             startedAt: number;
             version: string;
@@ -1230,6 +1229,24 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             arePlaces?: boolean;
           };
           isLate?: boolean;
+        },
+        Name
+      >;
+      leave: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          token: string;
+          sessionKey: string;
+          leases: Array<{ id: string; attempt: number }>;
+          callSeq: number;
+        },
+        {
+          answers: Array<{
+            id: string;
+            attempt: number;
+            answer: "ok" | "recorded" | "leaseLost" | "canceled";
+          }>;
         },
         Name
       >;

@@ -95,8 +95,8 @@ test("a beat makes sure of a sweep where something is leased, and only there", a
 });
 
 describe("the last word of a session", () => {
-  async function leave(world: World, sessionKey: string, leaving: number, token = world.token) {
-    return await world.t.mutation(api.lib.heartbeat, { token, sessionKey, leases: [], leaving });
+  async function leave(world: World, sessionKey: string, callSeq: number, token = world.token) {
+    return await world.t.mutation(api.lib.leave, { token, sessionKey, leases: [], callSeq });
   }
   const isLive = async (world: World, sessionKey: string): Promise<boolean> =>
     await world.t.run(async (ctx) => {
@@ -239,8 +239,8 @@ describe("the last word of a session", () => {
     const [job] = await worker.claim();
     const { token, sessionKey } = worker;
     const leases = [leaseOf(job!), { ...leaseOf(job!), attempt: 2 }];
-    const { answers } = await world.t.mutation(api.lib.heartbeat, {
-      ...{ token, sessionKey, leases, leaving: 9 },
+    const { answers } = await world.t.mutation(api.lib.leave, {
+      ...{ token, sessionKey, leases, callSeq: 9 },
     });
     expect(answers.map(({ answer }) => answer)).toEqual(["ok", "leaseLost"]);
   });

@@ -1,17 +1,11 @@
 /**
- * Heartbeat: one small write that renews everything that the session holds; or, with `leaving`, the last word of a session.
+ * Heartbeat: one small write that renews everything that the session holds.
  *
  * Reads for real: the token, the session's row, leases that it is asked to end. Snapshot reads: the janitor's timers;
  * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job is
  * read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, a cancel
  * of a job that it holds, and a janitor that is ending its leases; a retry of either finds the other's write. Not with
  * a sweep that writes its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
- *
- * A last word reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues,
- * their roll-ups' alarms, and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to
- * come for its row when that is to be forgotten. Snapshot reads: other workers of its pushed queues. Writes: the
- * session's row, such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of the
- * session on its way, a count of such a fleet, an end in such a queue, a sweep that writes its timer.
  */
 import {
   checkLeases,
@@ -22,27 +16,12 @@ import {
   type OnCallRequest,
   type WorkerFacts,
 } from "../../shared/index.js";
-import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
-import { judgeCall } from "../claim/callNumbers.js";
 import { askedOf, isNamed } from "../rows/cancels.js";
-import { leaveFleets } from "../claim/fleet.js";
-import { dutyAtBeat, dutyAtEnd } from "../claim/onCall.js";
-import {
-  depart,
-  findSession,
-  findLease,
-  renew,
-  setDuty,
-  type HeldLease,
-  type Session,
-} from "../rows/sessions.js";
-import { lookServed } from "../index/outsideWorkers.js";
-import { findQueue } from "../rows/queues.js";
-import { ensureAllCounted } from "../count/rollUp.js";
+import { dutyAtBeat } from "../claim/onCall.js";
+import { findLease, renew, setDuty, type HeldLease, type Session } from "../rows/sessions.js";
 import { enterSession } from "../rows/tokenSessions.js";
-import { ensureSweep, forgottenAt, reviveJanitor } from "../loops/timers.js";
-import { scheduleWake } from "../edges/wakes.js";
+import { reviveJanitor } from "../loops/timers.js";
 import { authorize } from "../rows/tokens.js";
 import { isAnyOverdue } from "../tend/watchdog.js";
 
@@ -65,7 +44,6 @@ export async function heartbeat(
     token: string;
     sessionKey: string;
     leases: Lease[];
-    leaving?: number;
     about?: WorkerFacts;
     onCall?: OnCallRequest;
   },
@@ -73,7 +51,6 @@ export async function heartbeat(
   const now = Date.now();
   checkLeases("The leases of a heartbeat", args.leases, 0, LEASES_MAX);
   const token = await authorize(ctx.db, args.token, []);
-  if (args.leaving !== undefined) return await leave(ctx, { ...args, token }, args.leaving, now);
   // A worker that has never claimed is seen under its token's name until it does.
   const { about } = args;
   const caller = { token, sessionKey: args.sessionKey, name: token.name, queues: [], about };
@@ -117,46 +94,6 @@ async function look(
 ): Promise<{ isLate: boolean; fleet: number }> {
   if (leases.length > 0) return { isLate: await reviveJanitor(ctx, expiresAt, now), fleet: 0 };
   return await isAnyOverdue(ctx, queues, now);
-}
-
-/**
- * The session is over, and no job is left to it from now on. `callSeq` is a number after the numbers of all its calls, so
- * that a copy of one that comes later claims nothing. One that has leases stays as it is until they end: their jobs may
- * still run.
- */
-async function leave(
-  ctx: MutationCtx,
-  { token, sessionKey, leases }: { token: Doc<"tokens">; sessionKey: string; leases: Lease[] },
-  callSeq: number,
-  now: number,
-): Promise<{ answers: Answer[] }> {
-  const session = await findSession(ctx.db, sessionKey, token);
-  const answers = answerBeat(session?.leases ?? [], leases, []);
-  if (session === null || judgeCall(session, callSeq) === "repeated" || session.leases.length > 0)
-    return { answers };
-  await depart(ctx.db, session, callSeq, now);
-  // Repeated, or its reply was lost: the consequences of its leaving are ensured once, however often the call is
-  // repeated.
-  if (session.state === "gone") return { answers };
-  await dutyAtEnd(ctx, session, now);
-  await leaveFleets(ctx, session, now);
-  await ensureAllCounted(ctx, session.queues, now);
-  await ensureSweep(ctx, forgottenAt(now), now);
-  await leaveToConvex(ctx, session);
-  return { answers };
-}
-
-/** Jobs that were left to the last worker outside of a queue are Convex's from now on, if the queue is pushed. */
-async function leaveToConvex(ctx: MutationCtx, { sessionKey, queues }: Session): Promise<void> {
-  const known = await Promise.all(queues.map(async (name) => await findQueue(ctx.db, name)));
-  const shared = known.flatMap((queue) =>
-    queue?.config.push === true && queue.config.fallbackAfterMs > 0 && !queue.isPaused ? queue : [],
-  );
-  if (shared.length === 0) return;
-  const names = shared.map(({ name }) => name);
-  const served = new Set(await lookServed(ctx, names, sessionKey));
-  for (const queue of shared)
-    if (!served.has(queue.name)) await scheduleWake(ctx, queue, ctx.meta.getSnapshotTs());
 }
 
 /** How each of these leases stands: the answer to a beat, from any kind of call. */

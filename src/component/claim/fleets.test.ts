@@ -60,8 +60,8 @@ export class Member {
   }
 
   async leaves(): Promise<void> {
-    const args = { ...this.caller, leases: [], leaving: (this.n += 1) };
-    await this.world.t.mutation(api.lib.heartbeat, args);
+    const args = { ...this.caller, leases: [], callSeq: (this.n += 1) };
+    await this.world.t.mutation(api.lib.leave, args);
   }
 
   async isCalled(): Promise<boolean> {
