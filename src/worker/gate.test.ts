@@ -82,6 +82,7 @@ describe("beforeClaim", () => {
     expect([...kinds("hookFailed"), ...kinds("backPressure")]).toEqual([]);
   });
 
+  // Shows LF-07.
   test("may name the jobs that it has seen: the claim is for these alone", async () => {
     const beforeClaim = async ({ peek }: ClaimContext) => ({
       ids: (await peek()).filter(({ payload }) => payload === "mine").map(({ id }) => id),
