@@ -162,11 +162,13 @@ describe("a job with a recorded outcome", () => {
   });
 });
 
-test("a job that a claim finds to have expired, before its alarm rings", async () => {
+test("a job that has expired: a claim that finds it passes over it, and its alarm ends it", async () => {
   const world = await newWorld({ retention: RETENTION });
   const id = await world.enqueue({}, { expiresAfterMs: SECOND });
   vi.setSystemTime(Date.now() + SECOND);
   await world.worker("a").claim();
+  expect((await world.job(id)).status).toBe("pending");
+  await world.advance(2 * SECOND);
   expect((await world.job(id)).status).toBe("failed");
   await checkCounted(world, 1);
 });

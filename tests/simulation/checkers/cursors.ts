@@ -19,12 +19,18 @@ interface Cursor {
 
 type CountedUpTo = (Key & { status: FinishedStatus })[];
 
+/** Whether a job that waits has expired, or its deadline has passed. */
+function isOutOfTime({ attempt, expiresAt, deadline }: Row, date: number): boolean {
+  const hasExpired = attempt === 0 && expiresAt !== undefined && expiresAt <= date;
+  return hasExpired || deadline?.isPassed === true || (deadline?.at ?? Infinity) <= date;
+}
+
 export const cursors: Checker = {
   name: "cursors",
   promise:
     "below a cursor, published or a session's own, nothing is claimable or becomes so; and each finished job is counted once",
   marks: ["a cursor is published", "a session has a cursor", "finished jobs are counted"],
-  watch({ plan, tables, broken, happened, nameOf }) {
+  watch({ plan, tables, broken, happened, nameOf, date }) {
     /** By queue, then by owner of the cursor. */
     const known = new Map<string, Map<string, Cursor>>();
     const of = (queue: string) => {
@@ -99,6 +105,8 @@ export const cursors: Checker = {
     function check({ bounds, floor, spec }: Cursor, job: Row): void {
       // A paused job stands in no place that claims scan, and comes back with a newer seq.
       if (job["paused"] === true) return;
+      // A search passes it: no claim may take it, and its alarm ends it.
+      if (isOutOfTime(job, date())) return;
       if (spec !== undefined && !isLeftTo(job, spec.name, spec.labels)) return;
       const named = bounds.find(
         ({ order, shard }) => order === job["order"] && shard === job["shard"],
