@@ -15,7 +15,8 @@
  *
  * At each commit some worker with room is on call, or all that stand by are called. Where two of these transactions run
  * at the same time, each reads the other's write for real:
- * - A worker goes to standby: reads one worker on call by its id, its witness.
+ * - A worker goes to standby, or fills up where a snapshot shows two more with room: reads one worker on call by its id,
+ *   its witness.
  * - The last worker on call with room fills up, leaves, or ends its duty with a beat: reads the workers on call, and the
  *   first ones that stand by.
  * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up workers, or have its
@@ -235,6 +236,12 @@ async function fillUp(
       return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
     }
     if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+    return { fields: {}, duty: OFF };
+  }
+  const shown = standingOf(seen, session, now);
+  // In a burst all on call fill up together: one that reads all of them retries with each. A witness is enough beside two.
+  if (shown.withRoom.length >= ON_CALL && (await hasWitness(ctx, peers, shown.withRoom))) {
+    if (isShort) await callUp(ctx, peers, seen, { now, watcher: shown.watcher });
     return { fields: {}, duty: OFF };
   }
   const listeners = await readListeners(ctx.db, peers);

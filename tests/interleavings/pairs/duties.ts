@@ -73,6 +73,22 @@ const threeStandBy: Pair = {
   ],
 };
 
+const threeFillUp: Pair = {
+  of: "three workers on call that fill up, each of which sees two more with room",
+  orders: 1_056,
+  async setUp(line) {
+    const { members, three } = await threeOnCall(line);
+    const jobs = await line.enqueue(3);
+    const calls = three.map((name, i) => [name, members.claims(name, jobs[i])] as const);
+    return { calls: Object.fromEntries(calls), check: staysCovered };
+  },
+  mutants: [
+    missed("the witness on call of a worker that fills up", {
+      ...{ in: "claim/onCall.ts:fillUp", call: "hasWitness", gives: "true" },
+    }),
+  ],
+};
+
 const fillAndEnd: Pair = {
   of: "one of the last two workers on call that fills up, and a beat of the other that ends its duty",
   orders: 24,
@@ -317,6 +333,7 @@ const preferenceEnds: Pair = {
 export const DUTIES: readonly Pair[] = [
   twoFillUp,
   threeStandBy,
+  threeFillUp,
   fillAndEnd,
   fillAndStandBy,
   fillAndCalled,

@@ -5,7 +5,7 @@ import type { Plan } from "../plan.js";
 /** Parts that may delay or lose the answers to a worker's calls. */
 const UNANSWERED = ["network", "restarts", "worker pause", "starved", "conflicts", "liars"];
 /** With these a worker itself may fail its duty. A worker with a wrong clock has another, which only goes forward. */
-const DEADLY = ["worker crash", "worker stop"];
+const DEADLY = ["worker crash", "worker stop", "fleet on call"];
 
 /** Whether calls are answered. */
 export function isHeard({ parts }: Pick<Plan, "parts">): boolean {
