@@ -77,7 +77,8 @@ export class Chaos {
 
   /** As many as are missing. */
   async hireFour(): Promise<void> {
-    while (this.#crew.length < CREW) await this.hire("worker");
+    const missing = Array.from({ length: CREW - this.#crew.length }, () => this.hire("worker"));
+    await Promise.all(missing);
   }
 
   async dismiss(): Promise<void> {

@@ -7,11 +7,11 @@ import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
-const JOBS = counts(20_000, 100_000);
+const JOBS = counts(6_000, 100_000);
 const A_CALL = 1_000;
 /** Documents of the longest list's first page, with the ones that each row may cost beside it. */
 const DOCUMENTS_MAX = 3_000;
-const WATCHED_MS = 6_000;
+const WATCHED_MS = counts(3_000, 6_000);
 
 async function opened(page: Page, ready: RegExp): Promise<void> {
   await page.getByText(ready).first().waitFor();
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium())("the dashboard over many jobs", () => {
       const unload = stage.load(100);
       const page = await looks.open(path);
       await page.waitForFunction(() => document.querySelector(".cv-skeleton") === null);
-      await page.waitForTimeout(3_000);
+      await page.waitForTimeout(counts(2_000, 3_000));
       stage.backend.stats.reset();
       await page.waitForTimeout(WATCHED_MS);
       const { functions } = stage.backend.stats.snapshot();

@@ -1,5 +1,6 @@
 /** The promised cost of a job in a push queue, as counts in virtual time: never as times. */
 import { expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import type { AlternativeName } from "../../bench/alternatives.js";
 import type { Load } from "../../bench/cases.js";
 import { count } from "../../bench/figures/count.js";
@@ -41,7 +42,7 @@ test("an isolated job costs a wake, a lane, its handler and a completion", async
 // Shows H1.
 test("in a backlog a job costs at most two calls, four documents and 1.25 KB beside its payload, and never more run than may", async () => {
   const parallelism = 50;
-  const load = { inOne: 400 };
+  const load = { inOne: counts(200, 400) };
   const counted = await cost({ kind: "act", ms: 100, parallelism, load });
   expect(counted.calls).toBeLessThanOrEqual(2);
   expect(counted.documents).toBeLessThanOrEqual(4);
@@ -73,11 +74,16 @@ test("of many callers at once none gets an error, and at most one in 100 retries
   expect(counted.callerConflicts).toBeLessThanOrEqual(1);
 });
 
-test.each([
-  ["short callers: at most one in 100 runs", READS.of60Ms, 1],
+const STREAMS = [
   ["callers that take 300 ms: at most five in 100 run", READS.of300Ms, 5],
-])("in a stream of %s again, and none gets an error", async (_, reads, most) => {
-  const counted = await cost({ ...callers, load: { perSecond: 25, seconds: 4 }, reads });
-  expect(counted.callerErrors).toBe(0);
-  expect(counted.callerConflicts).toBeLessThanOrEqual(most);
-});
+  ["short callers: at most one in 100 runs", READS.of60Ms, 1],
+] as const;
+
+test.each(STREAMS.slice(0, counts(1, 2)))(
+  "in a stream of %s again, and none gets an error",
+  async (_, reads, most) => {
+    const counted = await cost({ ...callers, load: { perSecond: 25, seconds: 4 }, reads });
+    expect(counted.callerErrors).toBe(0);
+    expect(counted.callerConflicts).toBeLessThanOrEqual(most);
+  },
+);
