@@ -2,6 +2,7 @@
 import { dashboardCalls } from "../../src/shared/index.js";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { hasChromium } from "../support/chromium.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, violations, type Looks } from "../dashboard/looks.js";
@@ -19,7 +20,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
 
   beforeAll(async () => {
     stage = await startStage();
-    unload = stage.load(10);
+    unload = stage.load(counts(4, 10));
     looks = await startLooks(stage);
   }, 180_000);
   afterEach(async () => {

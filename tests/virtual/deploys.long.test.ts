@@ -102,7 +102,9 @@ describe("a handler with a function that is gone", () => {
   );
 });
 
-test.each(["traced:act", "traced:write", "hot:nothing", "hot:hear"])(
+const MISNAMED = ["traced:act", "hot:hear", "traced:write", "hot:nothing"];
+
+test.each(MISNAMED.slice(0, counts(2, 4)))(
   "a queue with an ordinary action or mutation as its inline handler fails its first attempt, and shows it: %s",
   async (name) => {
     const all = await configs();

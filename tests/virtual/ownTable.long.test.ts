@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
 import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 
-const ROWS = counts(4_000, 100_000);
+const ROWS = counts(10_000, 100_000);
 const FILL = 2_000;
 /** Jobs that all workers together do in one run. */
 const JOBS = counts(128, 256);

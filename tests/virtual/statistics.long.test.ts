@@ -151,7 +151,7 @@ test("a query of statistics reads a row per period, and at a gauge at most a tho
   });
   const [first] = await later(1_001, 10);
   const few = await look(0);
-  for (let i = 1; i <= 3; i += 1) await later(1_000, i * 1_000 + 10);
+  for (let i = 1; i <= counts(1, 3); i += 1) await later(1_000, i * 1_000 + 10);
   await operate("operate:deleteJob", { id: first! });
   const many = await look(1);
   expect(few.gauge).toBeGreaterThan(1_000);
