@@ -5,7 +5,7 @@ import type { Case } from "../../bench/cases.js";
 import { count } from "../../bench/figures/count.js";
 import { play } from "../../bench/play.js";
 
-const CALLERS = counts(150, 300);
+const CALLERS = 300;
 
 // Shows WP-02, WP-13, H18, N7.
 // Rules out D4.
