@@ -1,22 +1,41 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestUserConfig } from "vitest/config";
 import { quickMock } from "./tests/support/quickMock.js";
+
+const PLACE = "src/{component,client,shared,workpool}/**";
+
+/** What the component's short and long tests have in common. */
+const BOTH: TestUserConfig = {
+  maxWorkers: 2,
+  // They begin sooner than processes.
+  pool: "threads",
+  isolate: false,
+  runner: "./vitest.runner.ts",
+  // The bare runtime of the platform is the local backend's: a context of such a runtime here would take a seventh of the time.
+  environment: "node",
+  server: { deps: { inline: ["convex-test"] } },
+  // Some tests of a thousand jobs take a minute where the machine is busy; none waits for the clock.
+  testTimeout: 180_000,
+  hookTimeout: 60_000,
+};
+
+/** The long ones: a project of `vitest.config.ts`, beside the other long tests. */
+export const longComponent = defineConfig({
+  plugins: [quickMock()],
+  test: {
+    ...BOTH,
+    name: "longComponent",
+    include: [`${PLACE}/*.long.test.ts`],
+    sequence: { groupOrder: 1 },
+  },
+});
 
 /** The component's functions on the official mock: a project of `vitest.config.ts`, and all that a mutant is run against. */
 export default defineConfig({
   plugins: [quickMock()],
   test: {
+    ...BOTH,
     name: "component",
-    maxWorkers: 2,
-    // They begin sooner than processes.
-    pool: "threads",
-    isolate: false,
-    runner: "./vitest.runner.ts",
-    // The bare runtime of the platform is the local backend's: a context of such a runtime here would take a seventh of the time.
-    environment: "node",
-    include: ["src/{component,client,shared,workpool}/**/*.test.ts"],
-    server: { deps: { inline: ["convex-test"] } },
-    // Some tests of a thousand jobs take a minute where the machine is busy; none waits for the clock.
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
+    include: [`${PLACE}/*.test.ts`],
+    exclude: [...configDefaults.exclude, `${PLACE}/*.long.test.ts`],
   },
 });

@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { longComponent } from "./vitest.component.config.js";
 import LongestFirst from "./vitest.sequencer.js";
 
 /** The local backend runs an app's modules in contexts of their own. */
@@ -41,8 +42,8 @@ const BY_ITSELF = { ...SYSTEM, fileParallelism: false, sequence: { groupOrder: 2
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
- * whole backend (`system`), with what starts processes (`e2e`). `long` and `longProcesses` are long tests, each of which is shown
- * in the small by something quicker; the latter run alone.
+ * whole backend (`system`), with what starts processes (`e2e`). `long`, `longComponent` and `longProcesses` are long tests,
+ * each of which is shown in the small by something quicker; the last run alone.
  */
 export default defineConfig({
   test: {
@@ -104,6 +105,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...ALONE],
         },
       },
+      longComponent,
       {
         test: {
           ...BY_ITSELF,

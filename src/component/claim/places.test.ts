@@ -25,8 +25,8 @@ afterEach(() => {
 });
 
 /** 21 priorities in three routes, the plain one, and eight shards: one place more would be refused. */
-async function vast(queues = ["tiles"]): Promise<World> {
-  const world = await newWorld({ shards: SHARDS_DEFAULT });
+async function vast(queues = ["tiles"], shards = SHARDS_DEFAULT): Promise<World> {
+  const world = await newWorld({ shards });
   for (const name of queues) {
     // The queue is declared; no other session is live, to which young jobs would be left.
     const [first] = await enqueueIn(world, name, {});
@@ -53,31 +53,43 @@ test("are read by one claim, at two ranges each", () => {
   expect(2 * PLACES_MAX).toBeLessThanOrEqual(LOOK_RANGES_MAX);
 });
 
-describe("a queue of as many places as it may have", () => {
+/** The order of jobs in the places of so many shards. */
+export async function givesHighestFirst(shards: number): Promise<void> {
+  const world = await vast(["tiles"], shards);
+  for (const [i, priority] of [-10, 3, -9, 10, 3, 0].entries()) {
+    await world.enqueue(priority, { priority, labels: [LABELS[i % 2]!] });
+  }
+  const got: unknown[] = [];
+  const worker = world.worker("w");
+  expect(payloads(await worker.peek(all))).toEqual([10, 3, 3, 0, -9, -10]);
+  for (let i = 0; i < 6; i += 1) got.push(...payloads(await worker.claim(1, all)));
+  expect(got).toEqual([10, 3, 3, 0, -9, -10]);
+}
+
+/** An idle worker beside the places of so many shards. */
+export async function sleepsWhileEmpty(shards: number): Promise<void> {
+  const world = await vast(["tiles"], shards);
+  const worker = world.worker("w");
+  expect(await worker.hasWork(all)).toBe(false);
+  for (const priority of PRIORITIES) await world.enqueue(0, { priority, labels: [OTHER] });
+  expect(await worker.hasWork(all)).toBe(false);
+  expect(await worker.claim(1, all)).toEqual([]);
+  await world.enqueue("mine", { priority: -10, labels: ["b"] });
+  expect(await worker.hasWork(all)).toBe(true);
+  expect(payloads(await worker.claim(1, all))).toEqual(["mine"]);
+}
+
+describe("a queue of jobs in all routes and priorities", () => {
   test("gives out the highest priority first, wherever it lies, and hides nothing", async () => {
-    const world = await vast();
-    for (const [i, priority] of [-10, 3, -9, 10, 3, 0].entries()) {
-      await world.enqueue(priority, { priority, labels: [LABELS[i % 2]!] });
-    }
-    const got: unknown[] = [];
-    const worker = world.worker("w");
-    expect(payloads(await worker.peek(all))).toEqual([10, 3, 3, 0, -9, -10]);
-    for (let i = 0; i < 6; i += 1) got.push(...payloads(await worker.claim(1, all)));
-    expect(got).toEqual([10, 3, 3, 0, -9, -10]);
+    await givesHighestFirst(1);
   });
 
   test("has no work once it is empty, or holds only jobs for other workers, and idle workers sleep", async () => {
-    const world = await vast();
-    const worker = world.worker("w");
-    expect(await worker.hasWork(all)).toBe(false);
-    for (const priority of PRIORITIES) await world.enqueue(0, { priority, labels: [OTHER] });
-    expect(await worker.hasWork(all)).toBe(false);
-    expect(await worker.claim(1, all)).toEqual([]);
-    await world.enqueue("mine", { priority: -10, labels: ["b"] });
-    expect(await worker.hasWork(all)).toBe(true);
-    expect(payloads(await worker.claim(1, all))).toEqual(["mine"]);
+    await sleepsWhileEmpty(1);
   });
+});
 
+describe("a queue of as many places as it may have", () => {
   test("does not show paused items, which lie behind every band", async () => {
     const world = await vast();
     const id = await world.enqueue("job", { labels: ["a"], priority: 10 });

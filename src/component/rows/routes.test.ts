@@ -1,20 +1,23 @@
 import { describe, expect, test, vi } from "vitest";
-import {
-  PLACES_MAX,
-  ROUTES_KEPT,
-  ROUTES_MAX,
-  SHARDS_DEFAULT,
-  SHARDS_MAX,
-  type ClaimedJob,
-} from "../../shared/index.js";
+import { ROUTES_KEPT, ROUTES_MAX, SHARDS_DEFAULT, SHARDS_MAX } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
+import {
+  comeFree,
+  CONTINUED,
+  keptForApp,
+  labels,
+  leavesHalf,
+  take,
+  WAYS_TO_GIVE_UP,
+} from "./heldPlaces.test.js";
 import { unusedRoutes } from "./routes.js";
-import { newWorld, refusal, released, succeeded, type Worker, type World } from "../setup.test.js";
+import { newWorld, refusal, released, succeeded, type World } from "../setup.test.js";
 
 /** With so many shards a queue may have 32 priorities of all its routes together, and 21 with jobs of no label. */
 const SHARDS_WIDE = 16;
 const MINUTE = 60_000;
-const labels = (n: number) => ({ labels: [`l${n}`] });
+/** With so many shards each of these jobs needs a place more than the workers' half has. */
+const FEW = { shards: SHARDS_MAX, held: 6, routes: 3, apps: 3 };
 
 /** One job with each label that a queue may have. */
 async function fill(world: World) {
@@ -54,31 +57,11 @@ test("as many new labels as there are routes are taken by one call, where nothin
   }
 });
 
-test.each([
-  ["labels", (n: number) => ({ labels: [`l${n}`] })],
-  ["labels, due later", (n: number) => ({ labels: [`l${n}`], runAfter: 1_000 })],
-  ["labels and priorities", (n: number) => ({ labels: [`l${n % 15}`], priority: (n % 21) - 10 })],
-])(
-  "what workers continue with leaves the app half of the routes and places: %s",
-  async (_, options) => {
-    const world = await newWorld({ shards: 4 });
-    const worker = world.worker("w");
-    for (let n = 0; n < 100; n += 1) {
-      await world.enqueue(n);
-      const [job] = await worker.claim();
-      const jobs = [{ payload: n, options: options(n) }];
-      const continued = [{ queue: world.queue, jobs }];
-      await worker.complete([{ ...succeeded(job!), continued }]);
-    }
-    await world.advance(2_000);
-    for (let n = 0; n < ROUTES_MAX / 2 - 1; n += 1)
-      await world.enqueue("app", { labels: [`a${n}`] });
-    const jobs = await world.all("jobs");
-    const refused = jobs.filter(({ status }) => status === "failed");
-    for (const { error } of refused) expect(error).toMatch(/the rest is the app's/);
-    expect(jobs.filter(({ ofWorker }) => ofWorker === true)).toHaveLength(100 - refused.length);
-  },
-);
+describe("what workers continue with leaves the app half of the places", () => {
+  test.each(CONTINUED)("%s", async (_, options) => {
+    await leavesHalf(options, { shards: SHARDS_MAX, jobs: 10, apps: 3 });
+  });
+});
 
 test.each([
   ["places", SHARDS_DEFAULT, 8, 4],
@@ -199,50 +182,15 @@ describe("places", () => {
     expect(await worker.claim(1, labels(0))).toMatchObject([{ id: job!.id }]);
   });
 
-  test.each([
-    [
-      "hand back",
-      (worker: Worker, jobs: ClaimedJob[]) => worker.complete(jobs.map((job) => released(job))),
-    ],
-    ["lose", (worker: Worker) => worker.world.advance(11_000)],
-    [
-      "snooze",
-      async (worker: Worker, jobs: ClaimedJob[]) => {
-        const outcome = { kind: "snoozed" as const, runAfter: 1_000 };
-        await worker.complete(jobs.map(({ id, attempt }) => ({ id, attempt, outcome })));
-        await worker.world.advance(2_000);
-      },
-    ],
-  ])("that a token's workers held and %s are not taken from the app", async (_, giveUp) => {
-    const world = await newWorld({ shards: SHARDS_DEFAULT });
-    const held = await holdMany(world, HELD);
-    for (const [worker, jobs] of held) await giveUp(worker, jobs);
-    await world.advance(2_000);
-    expect(await placesOf(world)).toBeLessThanOrEqual(PLACES_MAX / 2);
-    for (let n = 0; n < 20; n += 1) await world.enqueue("app", { labels: [`app${n}`] });
-    const late = held.flatMap(([, jobs]) => jobs.map(({ id }) => id));
-    const isLost = async (id: string) => (await world.status(id))?.status === "failed";
-    for (const id of late) expect(await isLost(id)).toBe(false);
-  });
+  test.each(WAYS_TO_GIVE_UP)(
+    "that a token's workers held and %s are not taken from the app",
+    async (_, giveUp) => {
+      await keptForApp(giveUp, FEW);
+    },
+  );
 
   test("that workers' jobs wait for come free when other jobs of theirs have run", async () => {
-    const world = await newWorld({ shards: SHARDS_DEFAULT });
-    const held = await holdMany(world, HELD);
-    for (const [worker, jobs] of held) await worker.complete(jobs.map((job) => released(job)));
-    await world.advance(2_000);
-    const worker = world.worker("all");
-    const pending = async () =>
-      (await world.all("jobs")).filter(({ status }) => status === "pending");
-    let done = 0;
-    for (let round = 0; done < HELD && round < 4; round += 1) {
-      for (const { _id, labels: needed = [] } of await pending())
-        await worker.complete([succeeded(await take(worker, _id, needed))]);
-      done = (await world.all("jobs")).filter(
-        ({ ofWorker, status }) => ofWorker === true && status === "succeeded",
-      ).length;
-      await world.advance(11 * MINUTE);
-    }
-    expect(done).toBe(HELD);
+    await comeFree(FEW);
   });
 
   test("of an item that has had its round are found again, though others took them meanwhile", async () => {
@@ -255,41 +203,3 @@ describe("places", () => {
     expect(await world.status(job!.id)).toMatchObject({ status: "pending" });
   });
 });
-
-/** With eight shards more places than a queue may have. */
-const HELD = 66;
-const ROUTES_HELD = 20;
-
-/** Workers of a token that continue with jobs of ever new places, and hold as many: the places are free meanwhile. */
-async function holdMany(world: World, count: number): Promise<[Worker, ClaimedJob[]][]> {
-  const origin = world.worker("origin");
-  const all: [Worker, ClaimedJob[]][] = [];
-  for (let n = 0; n < count; n += 1) {
-    if (n % 60 === 0) all.push([world.worker(`w${n}`), []]);
-    const [holder, held] = all.at(-1)!;
-    const from = await take(origin, await world.enqueue("origin"));
-    const options = { ...labels(n % ROUTES_HELD), priority: Math.floor(n / ROUTES_HELD) - 10 };
-    const continued = [{ queue: world.queue, jobs: [{ payload: n, options }] }];
-    await origin.complete([{ ...succeeded(from), continued }]);
-    const follower = (await world.all("jobs")).find(({ status }) => status === "pending");
-    held.push(await take(holder, follower!._id, options.labels));
-  }
-  return all;
-}
-
-/** Claims a job by its name, wherever it lies. */
-async function take(worker: Worker, id: string, labels: string[] = []): Promise<ClaimedJob> {
-  const { world, token, sessionKey, name } = worker;
-  worker.n += 1;
-  const { jobs } = await world.t.mutation(api.lib.claim, {
-    ...{ token, sessionKey, name, callSeq: worker.n },
-    ...{ queues: [world.queue], max: 1, named: [id], labels },
-  });
-  expect(jobs).toMatchObject([{ id }]);
-  return jobs[0]!;
-}
-
-async function placesOf(world: World): Promise<number> {
-  const rows = await world.all("routes");
-  return rows.reduce((sum, { priorities }) => sum + 2 * SHARDS_DEFAULT * priorities.length, 0);
-}
