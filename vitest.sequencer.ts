@@ -5,7 +5,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "interleavings/interleavings.test.ts",
   "readme/readme.test.ts",
-  "rows/routes.test.ts",
   "simulation/simulation.test.ts",
   "e2e/anyLanguage.test.ts",
   "e2e/steered.test.ts",
@@ -20,6 +19,8 @@ const LONGEST = [
   "virtual/fleet.long.test.ts",
   "e2e/dashboard.long.test.ts",
   "virtual/processes.long.test.ts",
+  "rows/routes.long.test.ts",
+  "views/listMoving.long.test.ts",
   "virtual/pushRestarts.long.test.ts",
   "virtual/manyStreams.long.test.ts",
   "virtual/deploys.long.test.ts",

@@ -3,5 +3,5 @@ import { test } from "vitest";
 import { readBack } from "./exposition.test.js";
 
 test("any of many texts of a label is read back as it was", () => {
-  readBack(500);
+  readBack(100);
 });

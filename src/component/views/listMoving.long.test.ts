@@ -3,5 +3,5 @@ import { test } from "vitest";
 import { movesUnderPages } from "./listMoving.test.js";
 
 test("pinned pages hold the rows of the whole list, in many orders of moves", async () => {
-  await movesUnderPages(100);
+  await movesUnderPages(50);
 });
