@@ -8,6 +8,11 @@ const gauge = (samples: readonly MetricSample[]): Family => ({
   ...{ name: "jobs", help: "Jobs.", type: "gauge", samples },
 });
 
+/** Of any code points but halves of a pair. The generator of the library first makes a table of all, which takes seconds. */
+const anyText = fc
+  .array(fc.integer({ min: 0, max: 0x10ffff }).filter((point) => point < 0xd800 || point > 0xdfff))
+  .map((points) => String.fromCodePoint(...points));
+
 describe("the text of metrics", () => {
   test("has a head for each family, a line for each sample, and a newline at its end", () => {
     const text = expose([
@@ -58,18 +63,12 @@ describe("the text of metrics", () => {
   });
 
   test("any text of a label is read back as it was", () => {
-    readBack(15);
+    fc.assert(
+      fc.property(anyText, fc.string(), (queue, error) => {
+        const tricky = `${error}\n"\\n}`;
+        const [family] = parse(expose([gauge([{ labels: { queue, error: tricky }, value: 1 }])]));
+        expect(family!.metrics).toEqual([{ labels: { queue, error: tricky }, value: "1" }]);
+      }),
+    );
   });
 });
-
-/** Random texts, so many. */
-export function readBack(numRuns: number): void {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary" }), fc.string(), (queue, error) => {
-      const tricky = `${error}\n"\\n}`;
-      const [family] = parse(expose([gauge([{ labels: { queue, error: tricky }, value: 1 }])]));
-      expect(family!.metrics).toEqual([{ labels: { queue, error: tricky }, value: "1" }]);
-    }),
-    { numRuns },
-  );
-}
