@@ -4,10 +4,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** They take more than 20 s where nothing else runs, the longest first; all others come in Vitest's order. */
 const LONGEST = [
   "interleavings/interleavings.test.ts",
-  "readme/readme.test.ts",
   "simulation/simulation.test.ts",
-  "e2e/anyLanguage.test.ts",
-  "e2e/steered.test.ts",
+  "readme/readme.long.test.ts",
+  "types/compilers.long.test.ts",
+  "e2e/anyLanguage.long.test.ts",
+  "e2e/steered.long.test.ts",
   "interleavings/interleavings.long.test.ts",
   "virtual/onCall.long.test.ts",
   "virtual/pullQueues.long.test.ts",

@@ -1,10 +1,9 @@
 /** The documents are true: features have their tests, edges their arrows, functions their rows. */
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "./support/paths.js";
-import { repositoryFiles } from "./support/sources.js";
+import { linksOf, repositoryFiles } from "./support/sources.js";
 import { componentModules } from "../scripts/support/testBuild.js";
 import {
   EDGES,
@@ -212,35 +211,6 @@ test.each(["options.md", "limits.md"])("docs/reference/%s is as the code", async
   const written = readFileSync(path.join(root, "docs/reference", page), "utf8");
   expect(written).toBe((await referencePages())[page]);
 });
-
-// Shows N9.
-test("the package ships the documents, and none of their pictures", () => {
-  const pack = ["pack", "--dry-run", "--ignore-scripts", "--json"];
-  const [{ files }] = JSON.parse(
-    execFileSync("npm", pack, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
-  ) as [{ files: { path: string }[] }];
-  const shipped = files.map((file) => file.path);
-  const wanted = ["README.md", "CHANGELOG.md", "llms.txt", ...documents.filter(isInDocs)];
-  expect(shipped).toEqual(expect.arrayContaining(wanted));
-  expect(shipped.filter((file) => isInDocs(file) && !file.endsWith(".md"))).toEqual([]);
-  // A link of these pages leads to a page that is shipped too; pictures are left out.
-  const dangling = wanted.flatMap((file) =>
-    linksOf(file)
-      .filter((link) => !link.startsWith("#"))
-      .map((link) => path.join(path.dirname(file), link.split("#")[0]!))
-      .filter((target) => !target.endsWith(".png") && !shipped.includes(target))
-      .map((target) => `${file}: ${target}`),
-  );
-  expect(dangling).toEqual([]);
-});
-
-/** Links of a page into the repository, and to its own headings. */
-const linksOf = (file: string) =>
-  [...readFileSync(path.join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
-    ([, link]) => link!,
-  );
-
-const isInDocs = (file: string) => file.startsWith("docs/");
 
 test("the page of errors has every code, and no other", () => {
   const codes = tableRows("docs/reference/errors.md").map(([code = ""]) =>

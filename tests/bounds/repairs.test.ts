@@ -4,7 +4,7 @@ import { mutation } from "../interleavings/line.js";
 import { Transactions } from "../interleavings/transactions.js";
 import { Worker } from "../interleavings/worker.js";
 import { deploymentOf } from "../races/deployment.js";
-import { placeOf, type ClaimedJob } from "../../src/shared/index.js";
+import { placeOf } from "../../src/shared/index.js";
 import { LargeWorld, PRIORITIES, SHARDS_MAX, usedBy } from "./largeWorld.js";
 
 const deployment = await deploymentOf([]);
@@ -100,24 +100,4 @@ test("sweeps come by every queue in turn, also where each job has a sweep of its
     await line.pass(15_000);
   }
   expect(isWoken(world, queue)).toBe(true);
-});
-
-test("the last sweep counts the jobs of all workers that have become idle, of however many queues", async () => {
-  const world = await newWorld();
-  const { line } = world;
-  const busy = new Worker(line, "busy");
-  await line.enqueue();
-  const held = await busy.claim();
-  for (let i = 0; i < 150; i += 1) {
-    const queue = line.declare(`pull${i}`, {});
-    await line.do(line.enqueues(1, queue));
-    const worker = new Worker(line, `worker${String(i).padStart(3, "0")}`);
-    const { jobs } = await line.do<{ jobs: ClaimedJob[] }>(worker.claims(1, [queue]));
-    await line.do(worker.completes(jobs));
-    await line.pass(1);
-  }
-  await busy.complete(held);
-  await line.pass(120_000);
-  const counted = new Set(line.rows("periods").map(({ queue }) => queue));
-  expect(counted.size).toBe(151);
 });

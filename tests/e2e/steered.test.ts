@@ -1,68 +1,23 @@
-/** Workers that are steered while they run, on the local backend: conditions, polls, and an end by itself. */
-import { hostname } from "node:os";
-import path from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+/** Workers that are steered while they run, on the local backend: conditions, and an order of queues. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { jobCalls } from "../../src/shared/index.js";
 import { api } from "../support/app/convex/_generated/api.js";
-import { startApp, type TestApp } from "../support/testApp.js";
-import { convex } from "../../local/convexCli.js";
-import { root } from "../support/paths.js";
-import { jobCalls, type WorkerStatus } from "../../src/shared/index.js";
-import { Worker, type WorkerEvent, type WorkerOptions } from "../../src/worker/index.node.js";
+import {
+  app,
+  closeApp,
+  endWorkers,
+  enqueue,
+  openApp,
+  start,
+  statusOf,
+  until,
+} from "../support/steered.js";
 
-const sums = jobCalls(api.sums);
 const races = jobCalls(api.races);
-const APP = path.join(root, "tests/support/app");
-type Options = Partial<WorkerOptions<typeof api.work>>;
 
-let app: TestApp;
-let token: string;
-const running: Worker<typeof api.work>[] = [];
-
-beforeAll(async () => {
-  app = await startApp();
-  token = await app.token();
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((worker) => worker.stop({ graceMs: 0 })));
-});
-afterAll(() => app?.close());
-
-const enqueue = (n: number) => app.client.mutation(...sums.enqueue("sums", { n, workMs: 0 }));
-const statusOf = async (id: string) => (await app.client.query(...sums.status(id)))?.status;
-
-/** As an operator does, with the deployment's key and nothing of the app. */
-async function operate(name: string, args: object): Promise<unknown> {
-  const call = ["run", "--component", "conveyor", name, JSON.stringify(args)];
-  return JSON.parse(await convex(APP, call, app.backend));
-}
-
-const until = (isSo: () => boolean | Promise<boolean>) =>
-  vi.waitUntil(isSo, { timeout: 30_000, interval: 50 });
-
-function start(name: string, options: Options = {}) {
-  const events: WorkerEvent[] = [];
-  const worker = new Worker({
-    ...{ url: app.url, token, api: api.work, name, handleSignals: false },
-    handlers: { sums: async ({ payload: { n } }) => ({ square: n * n }) },
-    onEvent: (event) => void events.push(event),
-    ...options,
-  });
-  running.push(worker);
-  return { worker, events, ended: worker.run() };
-}
-
-// Shows CR-14, CR-17, C13.
-test("a worker that polls does jobs over HTTP alone, and ends by itself after so many", async () => {
-  const ids = await Promise.all([1, 2, 3, 4, 5].map(enqueue));
-  const { worker, ended } = start("poller", { poll: { everyMs: 250 }, stopAfter: { jobs: 3 } });
-  await ended;
-  expect(worker.status).toMatchObject({ state: "stopped", done: 3 });
-  const statuses = await Promise.all(ids.map(statusOf));
-  expect(statuses.filter((status) => status === "succeeded")).toHaveLength(3);
-  const { ended: rest } = start("idler", { poll: { everyMs: 250 }, stopAfter: { idleMs: 8_000 } });
-  await rest;
-  expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(["succeeded"]));
-}, 60_000);
+beforeAll(openApp);
+afterEach(endWorkers);
+afterAll(closeApp);
 
 test("a worker takes only the jobs that it has chosen among those that it was shown", async () => {
   const [odd, even] = [await enqueue(7), await enqueue(8)];
@@ -98,25 +53,6 @@ test("a quiet worker claims nothing and is seen, and one that resumes with more 
   const claimed = events.flatMap((event) => (event.kind === "claimed" ? event.jobs : []));
   expect(claimed).toHaveLength(3);
   expect(worker.status.slots.had).toBe(3);
-}, 60_000);
-
-test("an operator's word stops a worker that waits, is on the list, and its end is heard over the subscription", async () => {
-  const { worker, events } = start("told", { version: "2.3", concurrency: 2, presenceMs: 0 });
-  await until(() => worker.state === "waiting");
-  const listed = async () =>
-    ((await operate("lib:workers", {})) as WorkerStatus[]).find(({ name }) => name === "told")!;
-  const { id, origin, slots } = await listed();
-  expect(origin).toMatchObject({ pid: process.pid, hostname: hostname(), appVersion: "2.3" });
-  expect(slots).toEqual({ used: 0, had: 2 });
-  await operate("operate:quietWorker", { id });
-  const job = await enqueue(3);
-  await until(() => worker.status.isQuiet);
-  expect(await statusOf(job)).toBe("pending");
-  expect(await listed()).toMatchObject({ quietBy: "operator", state: "waiting" });
-  await operate("operate:resumeWorker", { id });
-  await until(async () => (await statusOf(job)) === "succeeded");
-  expect(events.filter(({ kind }) => kind === "quiet")).toHaveLength(2);
-  await until(async () => (await listed()).done === 1);
 }, 60_000);
 
 test("a queue that comes last is served when the other has nothing", async () => {

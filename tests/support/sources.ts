@@ -37,3 +37,9 @@ export function importsOf(file: string): string[] {
     path.join(path.dirname(file), specifier!).replace(/\.(js|ts|tsx)$/, ""),
   );
 }
+
+/** Links of a page into the repository, and to its own headings. */
+export function linksOf(file: string): string[] {
+  const text = readFileSync(path.join(root, file), "utf8");
+  return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!);
+}

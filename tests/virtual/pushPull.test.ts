@@ -200,35 +200,3 @@ test("a worker that was killed with a job counts as there until it has missed tw
     { status: "succeeded", worker: expect.stringMatching(/^mixed#/) as unknown },
   ]);
 });
-
-test.each([1, 2])(
-  "100 jobs that come in 15 s and are taken by a worker in time cost no wake, and no conflict (seed %i)",
-  { timeout: 200_000 },
-  async (seed) => {
-    const { world, session } = await startVirtualApp({ seed, class: "s16" });
-    const [here, client] = [session("here", "mixed"), world.httpClient("app")];
-    await world.run(here.claim(1));
-    world.stats.reset();
-    const calls = Array.from({ length: 100 }, async (_, n) => {
-      await world.clock.sleep(n * 150);
-      const payloads = [{ n, ms: 0 }];
-      await client.mutation(api.pushed.enqueueMixed, { payloads }, { skipQueue: true });
-    });
-    const work = async () => {
-      for (let done = 0; done < 100;) {
-        await world.clock.sleep(150);
-        const { jobs } = await here.claim(4);
-        const outcome = { kind: "succeeded" as const, result: { square: 1 } };
-        const finished = jobs.map(({ id, attempt }) => ({ id, attempt, outcome }));
-        if (jobs.length > 0) await here.complete(finished);
-        done += jobs.length;
-      }
-    };
-    await world.run(Promise.all([...calls, work()]));
-    await world.advance(10 * LEFT_MS);
-    const { functions, conflicts } = world.stats.snapshot();
-    expect(functions["conveyor/push/wake:wake"]?.calls ?? 0).toBe(0);
-    expect(conflicts).toEqual([]);
-    await world.close();
-  },
-);

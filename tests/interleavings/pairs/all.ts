@@ -1,4 +1,4 @@
-/** Every pair that is played in every order: with each test run, but for the large ones. */
+/** Every pair that is played in every order: the small ones of each kind with each test run. */
 import type { Pair } from "../pair.js";
 import { AGAIN } from "./again.js";
 import { CANCELS } from "./cancels.js";
@@ -22,40 +22,38 @@ import { SCHEDULES } from "./schedules.js";
 import { UPKEEP } from "./upkeep.js";
 import { WAKES } from "./wakes.js";
 
-export const PAIRS: readonly Pair[] = [
-  ...LEASES,
-  ...CLAIMS,
-  ...ENDS,
-  ...AGAIN,
-  ...REPORTS,
-  ...KEYS,
-  ...CANCELS,
-  ...SCHEDULES,
-  ...DEADLINES,
-  ...OPERATED,
-  ...UPKEEP,
-  ...COUNTING,
-  ...WAKES,
-  ...LANES,
-  ...LANE_LOSSES,
-  ...LANE_APART,
-  ...PROCESSES,
-  ...PLACES,
-  ...ROWS,
-  ...ROW_LOOPS,
-  ...DUTIES,
+const KINDS: readonly (readonly Pair[])[] = [
+  LEASES,
+  CLAIMS,
+  ENDS,
+  AGAIN,
+  REPORTS,
+  KEYS,
+  CANCELS,
+  SCHEDULES,
+  DEADLINES,
+  OPERATED,
+  UPKEEP,
+  COUNTING,
+  WAKES,
+  LANES,
+  LANE_LOSSES,
+  LANE_APART,
+  PROCESSES,
+  PLACES,
+  ROWS,
+  ROW_LOOPS,
+  DUTIES,
 ];
 
+export const PAIRS = KINDS.flat();
+
 /**
- * Pairs with so many orders take seconds: each test run plays only their mutants, and `interleavings.long.test.ts` all of them. Lanes take
- * longer, since they have to go on by themselves after each order.
+ * An order takes some hundredths of a second: each test run plays these of each kind, the ones with the fewest orders, and
+ * `interleavings.long.test.ts` the rest.
  */
-const LARGE_ORDERS = 100;
-const LARGE_ORDERS_OF_LANES = 30;
-export const LARGE = PAIRS.filter(
-  (pair) =>
-    pair.orders >=
-    ([...LANES, ...LANE_LOSSES, ...LANE_APART, ...PROCESSES, ...PLACES].includes(pair)
-      ? LARGE_ORDERS_OF_LANES
-      : LARGE_ORDERS),
+const SMALL_OF_A_KIND = 2;
+export const SMALL = KINDS.flatMap((pairs) =>
+  [...pairs].sort((a, b) => a.orders - b.orders).slice(0, SMALL_OF_A_KIND),
 );
+export const LARGE = PAIRS.filter((pair) => !SMALL.includes(pair));

@@ -53,7 +53,7 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "a deleted job keeps its key",
-    shownBy: "tests/planted/shown.test.ts",
+    shownBy: "tests/planted/shown.long.test.ts",
     changes: [{ in: "remove.ts:removeJob", without: "freeKey" }],
     finds: ["keys", "retention"],
     needs: ["operators"],
@@ -93,7 +93,7 @@ export const LATER: readonly Mutant[] = [
   },
   {
     name: "no alarm is armed for a deadline",
-    shownBy: "tests/planted/shown.test.ts",
+    shownBy: "tests/planted/shown.long.test.ts",
     changes: [{ in: "enqueue.ts:insert", from: ", fields.deadline?.at", to: "" }],
     finds: ["deadlines"],
     needs: ["deadlines"],

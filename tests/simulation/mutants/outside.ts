@@ -71,7 +71,7 @@ const planted: readonly Omit<Mutant, "queues">[] = [
   },
   {
     name: "output that was not answered for is sent once more under new numbers",
-    shownBy: "tests/planted/shown.test.ts",
+    shownBy: "tests/planted/shown.long.test.ts",
     changes: [{ in: "chunks.ts:addOutput", from: "index < nextIndex", to: "false" }],
     finds: ["reports"],
     where: repeats,

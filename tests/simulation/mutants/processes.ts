@@ -39,7 +39,7 @@ const planted: readonly Mutant[] = [
   },
   {
     name: "a process that was refused places never asks again",
-    shownBy: "tests/planted/shown.test.ts",
+    shownBy: "tests/planted/shown.long.test.ts",
     changes: [{ in: "process.ts:Process.askForPlaces", from: "catch {}", to: "catch { return; }" }],
     finds: ["promise", "begun"],
     needs: ["slow processes"],

@@ -1,6 +1,6 @@
 /**
  * Mistakes that types see. Each line below a directive is an error, and its text holds the words of the directive, with each
- * compiler: `tests/types/compilers.test.ts`.
+ * compiler: `tests/types/checkCompiler.ts`.
  */
 import { v } from "convex/values";
 import { internal } from "./_generated/api";

@@ -13,7 +13,7 @@ import { root } from "../support/paths.js";
 import { bundled } from "./bundled.js";
 import type { Bug } from "./change.js";
 
-const SHOWN_HERE = "tests/planted/shown.test.ts";
+const SHOWN_HERE = "tests/planted/shown.long.test.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,0 +1,100 @@
+/** What the README and the guides say besides is so: their test, their console, their protocol and their Python worker. */
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { ConvexHttpClient } from "convex/browser";
+import { anyApi } from "convex/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { convex } from "../../local/convexCli.js";
+import { until } from "../../local/until.js";
+import { exchangesOf, runExchanges } from "../support/exchanges.js";
+import { root } from "../support/paths.js";
+import { withoutPython } from "../support/python.js";
+import { app, backend, closeApp, openApp, photosUrl } from "./readmeApp.js";
+
+beforeAll(openApp, 120_000);
+afterAll(closeApp);
+
+// Shows WP-36, M6.
+test("the README's test passes, and its functions do as it says", () => {
+  copyFileSync(
+    path.join(root, "tests/readme/features.ts"),
+    path.join(app, "convex/features.test.ts"),
+  );
+  writeFileSync(
+    path.join(app, "vitest.config.ts"),
+    `export default { test: { environment: "edge-runtime", server: { deps: { inline: ["convex-test"] } } } };`,
+  );
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const run = () =>
+    execFileSync(process.execPath, [vitest, "run"], { cwd: app, encoding: "utf8", stdio: "pipe" });
+  expect(run).not.toThrow();
+}, 60_000);
+
+/** The commands of the README's console block, each with its output. */
+function sessionKey(): { args: string[]; prints: unknown }[] {
+  const readme = readFileSync(path.join(root, "README.md"), "utf8");
+  const [, block] = /```console\n([\s\S]*?)```/.exec(readme)!;
+  return block!.split(/^\$ npx convex /m).flatMap((text) => {
+    if (text === "") return [];
+    const [command, ...lines] = text.split("\n");
+    const [, name, args] = /^run (\S+) '(.*)'$/.exec(command!)!;
+    return [{ args: ["run", name!, args!], prints: JSON.parse(lines.join("\n")) as unknown }];
+  });
+}
+
+/** Instants as the same number, as they are never the same. */
+const timeless = (printed: unknown): unknown =>
+  JSON.parse(JSON.stringify(printed).replaceAll(/17\d{11}/g, "0"));
+
+test("the README's first job prints in a terminal the README's output", async () => {
+  const [enqueue, ...looks] = sessionKey();
+  expect(looks).toHaveLength(2);
+  const id = JSON.parse(await convex(app, enqueue!.args, backend)) as string;
+  const status = () =>
+    new ConvexHttpClient(backend.url).query(anyApi["greetings"]!["status"]!, { id });
+  await until(status, (job: { status: string }) => job.status === "succeeded");
+  for (const { args, prints } of looks) {
+    const asked = args.map((arg) => arg.replace(enqueue!.prints as string, id));
+    const printed: unknown = JSON.parse(await convex(app, asked, backend));
+    const shown = JSON.stringify(prints).replaceAll(enqueue!.prints as string, id);
+    expect(timeless(printed)).toEqual(timeless(JSON.parse(shown)));
+  }
+}, 60_000);
+
+// Shows C26, L9.
+test("each call of the protocol's page is answered as the page says", async () => {
+  const made = await convex(app, ["run", "tokens:create", '{"name": "any language"}'], backend);
+  const { token } = JSON.parse(made) as { token: string };
+  const page = readFileSync(path.join(root, "docs/reference/protocol.md"), "utf8");
+  const exchanges = exchangesOf(page);
+  expect(exchanges.length).toBeGreaterThan(12);
+  await runExchanges(backend.url, exchanges, new Map([["cvy_…", token]]));
+}, 60_000);
+
+test.skipIf(withoutPython())(
+  "the guide's Python worker runs the guide's job, with the package's own client",
+  async () => {
+    const made = await convex(app, ["run", "tokens:create", '{"name": "python"}'], backend);
+    const { token } = JSON.parse(made) as { token: string };
+    const client = new ConvexHttpClient(backend.url);
+    const PYTHONPATH = path.join(app, "node_modules/convex-conveyor/clients/python");
+    const worker = spawn("python3", ["worker.py"], {
+      cwd: app,
+      env: { ...process.env, PYTHONPATH, CONVEX_URL: backend.url, CONVEYOR_TOKEN: token },
+      stdio: "inherit",
+    });
+    const exited = new Promise((resolve) => worker.on("exit", resolve));
+    const id: unknown = await client.mutation(anyApi["photos"]!["add"]!, {
+      url: photosUrl("/b.jpg"),
+    });
+    const status = await until(
+      () => client.query(anyApi["jobs"]!["status"]!, { id }),
+      (job: { status: string }) => job.status === "succeeded",
+    );
+    expect(status).toMatchObject({ result: { bytes: 1234 }, attempt: 1 });
+    worker.kill("SIGTERM");
+    expect(await exited).toBe(0);
+  },
+  60_000,
+);
