@@ -238,13 +238,10 @@ async function fillUp(
     if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
     return { fields: {}, duty: OFF };
   }
-  const shown = standingOf(seen, session, now);
   // In a burst all on call fill up together: one that reads all of them retries with each. A witness is enough beside two.
-  if (shown.withRoom.length >= ON_CALL && (await hasWitness(ctx, peers, shown.withRoom))) {
-    if (isShort) await callUp(ctx, peers, seen, { now, watcher: shown.watcher });
-    return { fields: {}, duty: OFF };
-  }
-  const listeners = await readListeners(ctx.db, peers);
+  const { withRoom } = standingOf(seen, session, now);
+  const isSpare = withRoom.length >= ON_CALL && (await hasWitness(ctx, peers, withRoom));
+  const listeners = isSpare ? seen.listeners : await readListeners(ctx.db, peers);
   const standing = standingOf({ ...seen, listeners }, session, now);
   const { length } = standing.withRoom;
   if (length === 0)
