@@ -58,7 +58,7 @@ async function threeOnCall(line: Line): Promise<{ members: Members; three: strin
 
 const threeStandBy: Pair = {
   of: "three workers on call, each of which is one too many",
-  orders: 880,
+  orders: 840,
   async setUp(line) {
     const { members, three } = await threeOnCall(line);
     return {
