@@ -177,13 +177,13 @@ export function workerFunctions<
         const { sessionKey, leases } = args;
         const scope = tend === undefined ? args.token : await know(ctx, args.token);
         await ask(ctx, scope, (token) => ({ kind: "heartbeat", token, sessionKey, leases }));
-        if (tend === undefined) await tables.cancelGone(ctx, args.token, leases);
-        if (tend === undefined && leaving !== undefined) {
+        if (tend === undefined) {
+          await tables.cancelGone(ctx, args.token, leases);
+          if (leaving === undefined)
+            return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
           const last = { token: args.token, sessionKey, leases, callSeq: leaving };
           return await callComponent(() => ctx.runMutation(component.lib.leave, last));
         }
-        if (tend === undefined)
-          return await callComponent(() => ctx.runMutation(component.lib.heartbeat, args));
         await findAll(ctx, { token: args.token, queues: tend });
         // No beat: it writes no session's row, and a copy that comes late revives none.
         const tended = await callComponent(() =>
