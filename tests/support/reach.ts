@@ -75,9 +75,7 @@ export class Reaches {
 
   /** Of the function with that name (`room/file.ts:name`), itself included. Throws an error if there is none. */
   of(name: string): Reach {
-    const start = [...this.#units].find(([, unit]) => unit.name === name);
-    if (start === undefined) throw new Error(`No function ${name} in src/component.`);
-    const seen = new Set<ts.Node>([start[0]]);
+    const seen = new Set<ts.Node>([this.#find(name)]);
     for (const node of seen) for (const called of this.#units.get(node)!.calls) seen.add(called);
     const units = [...seen].map((node) => this.#units.get(node)!);
     const tables = new Map<string, Set<Access>>();
@@ -91,11 +89,11 @@ export class Reaches {
     };
   }
 
-  /** The files of the functions that it calls itself, without its own. */
+  /** The files of the functions that it calls itself, without its own. Throws an error as `of`. */
   callees(name: string): string[] {
-    const unit = [...this.#units.values()].find((one) => one.name === name);
-    const files = [...(unit?.calls ?? [])].map((node) => this.#units.get(node)!.file);
-    return [...new Set(files)].filter((file) => file !== unit?.file).sort();
+    const { calls, file: own } = this.#units.get(this.#find(name))!;
+    const files = [...calls].map((node) => this.#units.get(node)!.file);
+    return [...new Set(files)].filter((file) => file !== own).sort();
   }
 
   /** The names of the registered mutations in a file, loops included. */
@@ -134,6 +132,12 @@ export class Reaches {
       if (circle.length > 1) circles.push(circle.sort());
     }
     return circles.sort((a, b) => b.length - a.length);
+  }
+
+  #find(name: string): ts.Node {
+    const found = [...this.#units].find(([, unit]) => unit.name === name);
+    if (found === undefined) throw new Error(`No function ${name} in src/component.`);
+    return found[0];
   }
 
   #declare(source: ts.SourceFile): void {
