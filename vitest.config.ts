@@ -9,8 +9,9 @@ const VM_MODULES = ["--experimental-vm-modules", "--no-warnings"];
 const BOTH_CORES = 2;
 
 /**
- * A file's name says that it takes long. Those that run alone have time limits that are those of leases, measure what they
- * do at full speed, or keep both cores busy by themselves, as the simulation and a browser under load do. `tests/tidy.test.ts` holds that each file runs once.
+ * A file's name says that it takes long. The files that run alone have the time limits of leases, measure themselves at full
+ * speed, or keep both cores busy, as the simulation and a browser under load do. `tests/tidy.test.ts` holds that each file runs
+ * once.
  */
 const LONG = "**/*.long.test.ts";
 const E2E = "tests/e2e/**/*.test.ts";
@@ -26,8 +27,6 @@ const PLANTED = "tests/planted/*.test.ts";
 /** What needs a whole backend. */
 const SYSTEM = {
   environment: "node",
-  isolate: false,
-  runner: "./vitest.runner.ts",
   globalSetup: ["scripts/support/build.ts"],
   execArgv: VM_MODULES,
   testTimeout: 60_000,
@@ -36,6 +35,9 @@ const SYSTEM = {
 
 /** Two files at a time, whether they compute or wait for processes and browsers. */
 const ON_BOTH_CORES = { ...SYSTEM, maxWorkers: BOTH_CORES, sequence: { groupOrder: 1 } };
+
+/** Short files share a process. Each long one has its own: the worlds of a hundred of them do not fit into one heap. */
+const SHARED = { ...ON_BOTH_CORES, isolate: false, runner: "./vitest.runner.ts" };
 
 /** One file at a time, after all else. */
 const BY_ITSELF = { ...SYSTEM, fileParallelism: false, sequence: { groupOrder: 2 } };
@@ -83,7 +85,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...ON_BOTH_CORES,
+          ...SHARED,
           name: "system",
           include: ["tests/**/*.test.ts"],
           exclude: [...configDefaults.exclude, LONG, E2E, PLANTED],
@@ -91,7 +93,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...ON_BOTH_CORES,
+          ...SHARED,
           name: "e2e",
           include: [E2E],
           exclude: [...configDefaults.exclude, LONG],

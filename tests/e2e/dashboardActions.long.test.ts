@@ -9,7 +9,7 @@ import { startLooks, violations, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
 /** A page may show a change later than it is committed. */
-const PATIENCE = { timeout: 45_000 };
+const PATIENCE = { timeout: 20_000 };
 
 const ALL = { see: true, act: true, hide: false, trap: false };
 
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await unload?.();
     await looks?.close();
     await stage?.close();
-  }, 120_000);
+  }, 60_000);
 
   const wait = async (count: number) =>
     await stage.client.mutation(api.stage.importFiles, { from: 0, count });
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await expect.poll(async () => (await stateOf("imports")).pausedAt, PATIENCE).toBe(undefined);
     await one.close();
     await other.close();
-  }, 120_000);
+  }, 60_000);
 
   test("a queue drains after a question, which can be called off", async () => {
     await wait(1);
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.getByRole("button", { name: "Resume imports" }).click();
     await expect.poll(async () => (await stateOf("imports")).drainingAt, PATIENCE).toBe(undefined);
     await page.close();
-  }, 120_000);
+  }, 60_000);
 
   test("a job is canceled with a reason, retried and deleted by keyboard alone", async () => {
     const [id] = await wait(1);
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await expect.poll(async () => await job("imports", id!), PATIENCE).toBe(null);
     await page.getByRole("heading", { name: "imports" }).waitFor();
     await page.close();
-  }, 120_000);
+  }, 60_000);
 
   test("the cancel of a running job is requested", async () => {
     const question = { question: "Will this end?", words: 600, everyMs: 100 };
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
       .first()
       .waitFor();
     await page.close();
-  }, 120_000);
+  }, 60_000);
 
   test("failed jobs are retried, all pending ones canceled, all canceled ones deleted", async () => {
     await stage.client.mutation(api.stage.callWebhooks, { count: 3 });
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.getByRole("button", { name: "Pause imports" }).waitFor();
     expect((await stateOf("imports")).pausedAt).toBe(undefined);
     await page.close();
-  }, 120_000);
+  }, 60_000);
 
   test("without leave to act there is no button, without leave to see no data, and hidden payloads stay hidden", async () => {
     const [id] = await wait(1);
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
     await page.getByText("No access to job").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.close();
-  }, 120_000);
+  }, 60_000);
 });
 
 /** Goes to a button by the keyboard, and presses it. */
