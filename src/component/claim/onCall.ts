@@ -15,8 +15,7 @@
  *
  * At each commit some worker with room is on call, or all that stand by are called. Where two of these transactions run
  * at the same time, each reads the other's write for real:
- * - A worker goes to standby, or fills up where a snapshot shows two more with room: reads one worker on call by its id,
- *   its witness.
+ * - A worker goes to standby, or fills up beside two more with room: reads one worker on call by its id, its witness.
  * - The last worker on call with room fills up, leaves, or ends its duty with a beat: reads the workers on call, and the
  *   first ones that stand by.
  * A beat takes no duty on, so that a copy that comes late takes none on: it may end one, call up workers, or have its
@@ -90,8 +89,11 @@ export const seePeers = internalQuery({
   },
   returns: vSeen,
   handler: async ({ db }, { peers, worker, now, isGrowing, atLeast }): Promise<Seen> => {
-    const [listeners, row] = await Promise.all([readListeners(db, peers), findCallUp(db, peers)]);
-    const named = await findCallUp(db, keyOfName(peers, worker));
+    const [listeners, row, named] = await Promise.all([
+      readListeners(db, peers),
+      findCallUp(db, peers),
+      findCallUp(db, keyOfName(peers, worker)),
+    ]);
     const last = Math.max(row?.upTo ?? 0, named?.upTo ?? 0);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
     const count = isGrowing ? nextCount(callUp, now) : 1;
@@ -207,7 +209,7 @@ async function dutyAfterClaim(
   const { standbySince: place = 0 } = session;
   const wasCalled = session.peers === peers && place >= WATCHING;
   const isShort = left > room + (wasCalled ? 0 : standing.withRoom.length);
-  if (room === 0) return await fillUp(ctx, session, peers, seen, isShort, now);
+  if (room === 0) return await fillUp(ctx, session, peers, { seen, shown: standing }, isShort, now);
   if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
   const wanted = isMore(seen, standing) ? ON_CALL : RANKED_SESSIONS_MAX;
   const { withRoom } = standing;
@@ -217,29 +219,27 @@ async function dutyAfterClaim(
 }
 
 /**
- * It has no room left. On call beside one other with room it stays so: should that one be gone, it sees that a job is not
- * taken, and calls up others. Beside none it is relieved by the workers that it calls up. The one that watched goes on call
- * without room: it has a job that no worker on call took, and the ones that it calls up may be gone as well.
+ * It has no room left. On call beside one other with room it stays so, and calls up more should that one be gone. Beside none
+ * the workers that it calls up relieve it. One that watched goes on call without room: these, too, may be gone.
  */
 async function fillUp(
   ctx: MutationCtx,
   session: Session,
   peers: string,
-  seen: Seen,
+  { seen, shown }: { seen: Seen; shown: Standing },
   isShort: boolean,
   now: number,
 ): Promise<Chosen> {
   if (!isOnCall(session, peers)) {
-    const standing = standingOf(seen, session, now);
     if (session.peers === peers && session.standbySince === WATCHING) {
-      await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: ON_CALL });
-      return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
+      await callUp(ctx, peers, seen, { now, watcher: shown.watcher, most: ON_CALL });
+      return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, shown) };
     }
-    if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+    if (isShort) await callUp(ctx, peers, seen, { now, watcher: shown.watcher });
     return { fields: {}, duty: OFF };
   }
   // In a burst all on call fill up together: one that reads all of them retries with each. A witness is enough beside two.
-  const { withRoom } = standingOf(seen, session, now);
+  const { withRoom } = shown;
   const isSpare = withRoom.length >= ON_CALL && (await hasWitness(ctx, peers, withRoom));
   const listeners = isSpare ? seen.listeners : await readListeners(ctx.db, peers);
   const standing = standingOf({ ...seen, listeners }, session, now);
