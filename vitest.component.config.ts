@@ -1,5 +1,4 @@
 import { configDefaults, defineConfig, type TestUserConfig } from "vitest/config";
-import { quickMock } from "./tests/support/quickMock.js";
 
 const PLACE = "src/{component,client,shared,workpool}/**";
 
@@ -20,7 +19,6 @@ const BOTH: TestUserConfig = {
 
 /** The long ones: a project of `vitest.config.ts`, beside the other long tests. */
 export const longComponent = defineConfig({
-  plugins: [quickMock()],
   test: {
     ...BOTH,
     name: "longComponent",
@@ -31,7 +29,6 @@ export const longComponent = defineConfig({
 
 /** The component's functions on the official mock: a project of `vitest.config.ts`, and all that a mutant is run against. */
 export default defineConfig({
-  plugins: [quickMock()],
   test: {
     ...BOTH,
     name: "component",
