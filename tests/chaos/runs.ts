@@ -85,14 +85,39 @@ export class Chaos {
     await killAll(this.#crew.splice(0));
   }
 
-  /** One that holds jobs, and another comes in its place. Where all jobs have ended, the run is given more of them first. */
+  /** One that holds jobs, and another comes in its place. */
   async killOne(): Promise<void> {
+    const worker = await this.#holding(this.#crew);
+    this.#crew = this.#crew.filter((one) => one !== worker);
+    await killAll([worker]);
+    await this.hire("worker");
+  }
+
+  /** They stand still, as in a laptop that is closed, and go on. Resolves when one of them has seen that it lost a lease. */
+  async sleep(which: readonly number[], ms: number): Promise<void> {
+    const workers = which.map((i) => this.#crew[i]!);
+    const lost = () =>
+      workers.flatMap(({ lines }) => lines).filter(({ event }) => event?.kind === "leaseLost")
+        .length;
+    const before = lost();
+    await this.#holding(workers);
+    for (const { process } of workers) process.kill("SIGSTOP");
+    await pause(ms);
+    for (const { process } of workers) process.kill("SIGCONT");
+    await until(
+      async () => lost(),
+      (count) => count > before,
+    );
+  }
+
+  /** One of these workers, as soon as it holds jobs. Where all jobs have ended, the run is given more of them first. */
+  async #holding(workers: readonly WorkerProcess[]): Promise<WorkerProcess> {
     const holds = ({ lines }: WorkerProcess) =>
       lines.filter(({ started }) => started !== undefined).length -
       lines.filter(({ finished }) => finished !== undefined).length;
-    const worker = await until(
+    const found = await until(
       async () => {
-        const one = this.#crew.find((each) => holds(each) > 0);
+        const one = workers.find((each) => holds(each) > 0);
         const jobs = this.#ids.length;
         if (one === undefined && this.#finished(this.#next - jobs, jobs) === jobs)
           await this.#enqueue(CREW * CONCURRENCY);
@@ -100,17 +125,7 @@ export class Chaos {
       },
       (one) => one !== undefined,
     );
-    this.#crew = this.#crew.filter((one) => one !== worker);
-    await killAll([worker!]);
-    await this.hire("worker");
-  }
-
-  /** They stand still, as in a laptop that is closed, and go on. */
-  async sleep(which: readonly number[], ms: number): Promise<void> {
-    const workers = which.map((i) => this.#crew[i]!);
-    for (const { process } of workers) process.kill("SIGSTOP");
-    await pause(ms);
-    for (const { process } of workers) process.kill("SIGCONT");
+    return found!;
   }
 
   async fullDisk(ms: number): Promise<void> {
