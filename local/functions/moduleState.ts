@@ -1,11 +1,14 @@
 /**
  * Sees whether anything that is left in a context has changed: the values of modules' bindings and all that is reached
- * from there, and the globals with their prototypes. It remembers values one by one, in the order in which they are
- * reached, and compares; nothing is called, so getters and proxies are not looked through.
+ * from there, and the globals with their prototypes. It remembers what each object holds, and compares; nothing is
+ * called, so getters and proxies are not looked through.
  *
  * Not seen: variables of functions that live on (closures), private fields, and the contents of weak collections.
  */
 import { types } from "node:util";
+
+// Vitest reads an import anew at each use; these are used a hundred thousand times.
+const { isProxy, isMap, isSet, isDate } = types;
 
 /** Where looking begins. */
 export interface Root {
@@ -15,13 +18,32 @@ export interface Root {
   value: unknown;
 }
 
-/** Everything reached from some roots. */
-export interface Snapshot {
-  /** Primitives as they are, objects by identity. */
-  values: unknown[];
-  /** Which root each was reached from, as the index of its first value. */
-  starts: number[];
+/** Everything reached from some roots, by root: what was reached from an earlier one is not in a later one's. */
+export type Snapshot = readonly Reached[];
+
+interface Reached {
+  value: unknown;
+  objects: readonly Remembered[];
 }
+
+type Key = string | symbol;
+
+/** What an object holds: primitives as they are, objects by identity. */
+interface Remembered {
+  object: object;
+  prototype: object | null;
+  keys: readonly Key[];
+  /** For each key its value; for a getter or setter, and a key that is not followed, `ASIDE`. */
+  values: readonly unknown[];
+  accessors: readonly Accessor[];
+  /** What is inside a map, a set, a date or a buffer. */
+  inside: readonly unknown[];
+}
+
+type Accessor = readonly [key: Key, get: unknown, set: unknown];
+
+const ASIDE = Symbol("aside");
+const NONE: readonly never[] = [];
 
 /** Properties that are not followed, wherever they are. */
 export type Except = ReadonlySet<string | symbol>;
@@ -30,80 +52,103 @@ export type Except = ReadonlySet<string | symbol>;
 const MAX_BYTES = 4_096;
 
 export function takeSnapshot(roots: readonly Root[], except: Except): Snapshot {
-  const values: unknown[] = [];
-  const starts: number[] = [];
-  const walk = walker((value) => {
-    values.push(value);
-    return true;
-  }, except);
-  for (const { value } of roots) {
-    starts.push(values.length);
-    walk(value);
-  }
-  return { values, starts };
+  const seen = new Set<unknown>();
+  return roots.map(({ value }) => {
+    const objects: Remembered[] = [];
+    const pending: object[] = [];
+    const meet = (met: unknown): void => {
+      if ((typeof met !== "object" || met === null) && typeof met !== "function") return;
+      if (seen.has(met)) return;
+      seen.add(met);
+      if (!isProxy(met)) pending.push(met);
+    };
+    meet(value);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      objects.push(remember(next, except, meet));
+    }
+    return { value, objects };
+  });
 }
 
 /** The first of the same roots from which something else is reached now: `null` when all is as it was. */
 export function findChange(before: Snapshot, roots: readonly Root[], except: Except): Root | null {
-  let at = 0;
-  const { values, starts } = before;
-  const walk = walker((value) => at < values.length && Object.is(values[at++], value), except);
   for (const [index, root] of roots.entries()) {
-    if (!walk(root.value) || at !== (starts[index + 1] ?? values.length)) return root;
+    const reached = before[index];
+    if (reached === undefined || !Object.is(reached.value, root.value)) return root;
+    // Another object would have to be held by one of these.
+    for (const remembered of reached.objects) if (!isAsBefore(remembered, except)) return root;
   }
   return null;
 }
 
-/** Tells `see` all that is reached, each object's insides once; ends and is false when that is. */
-function walker(see: (value: unknown) => boolean, except: Except): (root: unknown) => boolean {
-  const seen = new Set<object>();
-  const pending: object[] = [];
-  const meet = (value: unknown): boolean => {
-    if (!see(value)) return false;
-    if ((typeof value === "object" && value !== null) || typeof value === "function") {
-      if (!seen.has(value)) {
-        seen.add(value);
-        pending.push(value);
-      }
+/** Tells `meet` all that the object holds. */
+function remember(object: object, except: Except, meet: (value: unknown) => void): Remembered {
+  const prototype = Object.getPrototypeOf(object) as object | null;
+  meet(prototype);
+  const inside = insideOf(object);
+  for (const value of inside) meet(value);
+  if (ArrayBuffer.isView(object)) {
+    return { object, prototype, keys: NONE, values: NONE, accessors: NONE, inside };
+  }
+  const keys = Reflect.ownKeys(object);
+  let accessors: Accessor[] | undefined;
+  const values = keys.map((key): unknown => {
+    if (except.has(key)) return ASIDE;
+    const { get, set, value } = Reflect.getOwnPropertyDescriptor(object, key)!;
+    if (get === undefined && set === undefined) {
+      meet(value);
+      return value;
     }
-    return true;
-  };
-  return (root) => {
-    if (!meet(root)) return false;
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      if (!types.isProxy(next) && !meetInside(next, meet, except)) return false;
-    }
-    return true;
-  };
+    meet(get);
+    meet(set);
+    (accessors ??= []).push([key, get, set]);
+    return ASIDE;
+  });
+  return { object, prototype, keys, values, accessors: accessors ?? NONE, inside };
 }
 
-function meetInside(object: object, meet: (value: unknown) => boolean, except: Except): boolean {
-  if (!meet(Object.getPrototypeOf(object))) return false;
-  if (types.isMap(object)) {
-    for (const [key, value] of Map.prototype.entries.call(object))
-      if (!meet(key) || !meet(value)) return false;
-  } else if (types.isSet(object)) {
-    for (const value of Set.prototype.values.call(object)) if (!meet(value)) return false;
-  } else if (types.isDate(object)) {
-    if (!meet(Date.prototype.getTime.call(object))) return false;
-  } else if (ArrayBuffer.isView(object)) {
-    return meetBytes(object, meet);
+function isAsBefore(
+  { object, prototype, keys, values, accessors, inside }: Remembered,
+  except: Except,
+): boolean {
+  if (Object.getPrototypeOf(object) !== prototype) return false;
+  if (!isSame(insideOf(object), inside)) return false;
+  if (ArrayBuffer.isView(object)) return true;
+  const own = Reflect.ownKeys(object);
+  if (!isSame(own, keys) && !isSame(...followed(own, keys, except))) return false;
+  for (let i = 0; i < keys.length; i++) {
+    const before = values[i];
+    if (before !== ASIDE && !Object.is(dataOf(object, keys[i]!), before)) return false;
   }
-  const keys = Reflect.ownKeys(object).filter((key) => !except.has(key));
-  if (!meet(keys.length)) return false;
-  for (const key of keys) {
-    const property = Reflect.getOwnPropertyDescriptor(object, key)!;
-    if (!meet(key)) return false;
-    if ("value" in property ? !meet(property.value) : !meet(property.get) || !meet(property.set)) {
-      return false;
-    }
-  }
+  return accessors.every(([key, get, set]) => {
+    const now = Reflect.getOwnPropertyDescriptor(object, key)!;
+    return now.get === get && now.set === set;
+  });
+}
+
+/** Not a getter's value: it may have come in the place of another. */
+function dataOf(object: object, key: Key): unknown {
+  const property = Reflect.getOwnPropertyDescriptor(object, key)!;
+  return "value" in property ? property.value : ASIDE;
+}
+
+function followed(own: readonly Key[], keys: readonly Key[], except: Except) {
+  const isFollowed = (key: Key): boolean => !except.has(key);
+  return [own.filter(isFollowed), keys.filter(isFollowed)] as const;
+}
+
+function isSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let i = 0; i < some.length; i++) if (!Object.is(some[i], others[i])) return false;
   return true;
 }
 
-function meetBytes(view: ArrayBufferView, meet: (value: unknown) => boolean): boolean {
-  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-  if (!meet(bytes.length)) return false;
-  for (const byte of bytes.subarray(0, MAX_BYTES)) if (!meet(byte)) return false;
-  return true;
+function insideOf(object: object): readonly unknown[] {
+  if (typeof object === "function") return NONE;
+  if (isMap(object)) return [...Map.prototype.entries.call(object)].flat();
+  if (isSet(object)) return [...Set.prototype.values.call(object)];
+  if (isDate(object)) return [Date.prototype.getTime.call(object)];
+  if (!ArrayBuffer.isView(object)) return NONE;
+  const bytes = new Uint8Array(object.buffer, object.byteOffset, object.byteLength);
+  return [bytes.length, ...bytes.subarray(0, MAX_BYTES)];
 }
