@@ -3,10 +3,11 @@
  * another thread's pace: a function here that never ends is not stopped.
  */
 import type { JSONValue } from "convex/values";
-import type { Environment } from "../environment.js";
+import { wallEnvironment, type Environment } from "../environment.js";
 import { callIn } from "./calling.js";
 import type { Invocation, Isolation } from "./invoke.js";
 import { calledOf } from "./lookup.js";
+import { followContexts } from "./rejections.js";
 import { createSandboxPool, type SandboxPool } from "./sandboxPool.js";
 import { stateError } from "./stateWatch.js";
 import type { Contexts, StateChange } from "./types.js";
@@ -24,7 +25,8 @@ export function inlineIsolation(env: Environment, options: InlineOptions = {}): 
     run: (invocation: Invocation) => run(sandboxes, invocation, tell),
     close: () => {},
   };
-  return { open: () => isolate, retire: () => {}, stop: () => Promise.resolve() };
+  const stopFollowing = env === wallEnvironment ? followContexts() : () => {};
+  return { open: () => isolate, retire: () => {}, stop: async () => stopFollowing() };
 }
 
 export interface InlineOptions {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { wallEnvironment } from "../environment.js";
 import type { Host } from "./host.js";
 import { importHost } from "./importHost.js";
-import { sortRejections, watched } from "./rejections.js";
+import { followContexts, sortRejections, watched } from "./rejections.js";
 import { createSandbox } from "./sandbox.js";
 import type { ModuleSource } from "./types.js";
 
@@ -110,6 +110,7 @@ test("Node's modules are there for modules that ask for Node, and a refusal else
 
 test("a system call after a call's end is refused, and its failure is not the next call's", async () => {
   const stopSorting = sortRejections();
+  const stopFollowing = followContexts();
   const said: string[] = [];
   let answer: (value: string) => void = () => {};
   const hostOf = (name: string): Host => ({
@@ -144,5 +145,6 @@ test("a system call after a call's end is refused, and its failure is not the ne
       /^first fails: Error: "asked late" was called outside of a running function/,
     ),
   ]);
+  stopFollowing();
   stopSorting();
 });

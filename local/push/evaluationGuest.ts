@@ -3,7 +3,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { PlatformError } from "../functions/errors.js";
-import { sortRejections } from "../functions/rejections.js";
+import { followContexts, sortRejections } from "../functions/rejections.js";
 import { taskOfThread } from "../functions/threads/task.js";
 import { evaluate } from "./evaluation.js";
 import { sandboxImporter, type Importer } from "./importing.js";
@@ -30,6 +30,7 @@ function announced(importer: Importer): Importer {
   };
 }
 
+followContexts();
 sortRejections();
 // A thread ends when nothing is left to do: one with a module that awaits a value that never comes must still send its
 // news.

@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { wallEnvironment } from "../../environment.js";
 import { callIn } from "../calling.js";
 import { codeOf, rememberCode } from "../codeCache.js";
-import { sortRejections } from "../rejections.js";
+import { followContexts, sortRejections } from "../rejections.js";
 import { createSandboxPool } from "../sandboxPool.js";
 import type { ComponentInstance, ModuleSource } from "../types.js";
 import { describeThrown } from "../uncaught.js";
@@ -27,6 +27,7 @@ const instances = new Map<number, Instance>();
 /** Modules without V8's code yet. */
 const uncompiled = new Map<number, Set<ModuleSource>>();
 
+followContexts();
 sortRejections();
 port.on("message", (message: ToThread) => {
   switch (message.kind) {
