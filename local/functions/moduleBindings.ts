@@ -14,6 +14,9 @@ export type Expose = (names: readonly string[], values: () => unknown[]) => void
 const exposed = new WeakMap<ModuleSource, ModuleSource>();
 /** By the source's digest: the same app is pushed to many worlds. */
 const known = new Map<string, readonly string[]>();
+
+/** The names of modules' bindings, by the digest of their sources. */
+export type Bindings = Readonly<Record<string, readonly string[]>>;
 const require = createRequire(import.meta.url);
 
 /** The same module, with a line at its end that gives its bindings away; the lines before stay as they are. */
@@ -27,8 +30,19 @@ export function exposeBindings(source: ModuleSource): ModuleSource {
   return next;
 }
 
+/** Finds them once for other processes: reading an app takes the compiler two seconds. */
+export function findAllBindings(codes: readonly string[]): Bindings {
+  return Object.fromEntries(codes.map((code) => [digestOf(code), bindingsOf(code)]));
+}
+
+export function rememberBindings(found: Bindings): void {
+  for (const [digest, names] of Object.entries(found)) known.set(digest, names);
+}
+
+const digestOf = (code: string): string => createHash("sha256").update(code).digest("hex");
+
 export function bindingsOf(code: string): readonly string[] {
-  const key = createHash("sha256").update(code).digest("hex");
+  const key = digestOf(code);
   const before = known.get(key);
   if (before !== undefined) return before;
   const names = [...findBindings(code)];

@@ -11,11 +11,18 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createCore, type Core } from "../backend.js";
+import { findAllBindings, rememberBindings, type Bindings } from "../functions/moduleBindings.js";
+import { parsePushRequest } from "../push/request.js";
 import { createNodeServer } from "../server/nodeServer.js";
 
 /** The CLI's request that starts a push. */
 export interface AppBundle {
   startPush: Record<string, unknown>;
+}
+
+/** As it is kept: with the names of its modules' bindings, which worlds watch. */
+interface Kept extends AppBundle {
+  bindings: Bindings;
 }
 
 export interface BundleOptions {
@@ -59,17 +66,26 @@ async function keptOrMade(
   const key = await fingerprint([folder, ...inputs, path.resolve("package-lock.json")]);
   const file = path.join(cache, `${key}.json`);
   try {
-    return JSON.parse(await readFile(file, "utf8")) as AppBundle;
+    const { bindings, startPush } = JSON.parse(await readFile(file, "utf8")) as Kept;
+    rememberBindings(bindings);
+    return { startPush };
   } catch {
     // Not kept yet, or damaged: made again.
   }
   const bundle = await record(folder);
+  const kept: Kept = { ...bundle, bindings: findAllBindings(sourcesIn(bundle)) };
   await mkdir(cache, { recursive: true });
   // Written beside and moved, for processes that read it at the same time.
   const draft = `${file}.${process.pid}`;
-  await writeFile(draft, JSON.stringify(bundle));
+  await writeFile(draft, JSON.stringify(kept));
   await rename(draft, file);
   return bundle;
+}
+
+function sourcesIn({ startPush }: AppBundle): string[] {
+  const { app, components } = parsePushRequest(startPush);
+  const modules = [app, ...components].flatMap((one) => one.modules);
+  return modules.filter(({ environment }) => environment === "isolate").map(({ source }) => source);
 }
 
 async function record(folder: string): Promise<AppBundle> {
