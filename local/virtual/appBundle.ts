@@ -22,7 +22,7 @@ export interface AppBundle {
 
 /** As it is kept: with the names of its modules' bindings, which worlds watch. */
 interface Kept extends AppBundle {
-  bindings: Bindings;
+  bindings?: Bindings;
 }
 
 export interface BundleOptions {
@@ -66,7 +66,7 @@ async function keptOrMade(
   const key = await fingerprint([folder, ...inputs, path.resolve("package-lock.json")]);
   const file = path.join(cache, `${key}.json`);
   try {
-    const { bindings, startPush } = JSON.parse(await readFile(file, "utf8")) as Kept;
+    const { bindings = {}, startPush } = JSON.parse(await readFile(file, "utf8")) as Kept;
     rememberBindings(bindings);
     return { startPush };
   } catch {
