@@ -46,6 +46,7 @@ export interface PeekOptions<Queue extends string = string> {
 
 /** How a handler has ended. */
 export interface JobEnd {
+  /** `released` also where it failed after its job was given back at a stop, or its lease was lost. */
   outcome: Outcome["kind"];
   /** How long its handler ran, with `beforeJob` and `around`, in milliseconds. */
   ms: number;

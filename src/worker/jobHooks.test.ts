@@ -1,7 +1,15 @@
 /** Hooks around handlers, on a manual clock. */
 import { describe, expect, test } from "vitest";
 import { manual, startLoop } from "./fakes.test.js";
+import type { Outcome } from "../shared/index.js";
 import type { JobEnd } from "./hookTypes.js";
+import type { Handler, Job } from "./types.js";
+
+/** A handler that ends when its signal says so, as `fetch` with it does. */
+const untilAborted = ({ signal }: Job) =>
+  new Promise((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason as Error)),
+  );
 
 describe("hooks around a handler", () => {
   test("run in their order, each with the job, and the result is that of the outermost", async () => {
@@ -156,6 +164,29 @@ describe("hooks around a handler", () => {
       await clock.advance(100);
       expect(deployment.outcomeOf(id)).toMatchObject(outcome);
       expect(ends).toMatchObject([{ ...told, thrown: expect.any(Error) }]);
+    },
+  );
+
+  // Shows SG-08.
+  test.each<[string, JobEnd["outcome"], (job: Job) => unknown, Outcome["kind"] | undefined]>([
+    ["throws", "failed", () => Promise.reject(new Error("no disk")), "failed"],
+    ["snoozes", "snoozed", ({ snooze }) => snooze(60_000), "snoozed"],
+    ["is given back at a stop", "released", untilAborted, "released"],
+    ["has lost its lease", "released", untilAborted, undefined],
+  ])(
+    "afterJob runs once after a job that %s, as one that has %s",
+    async (how, told, handler, recorded) => {
+      const ends: JobEnd[] = [];
+      const { clock, deployment, loop } = startLoop(handler as Handler, {
+        hooks: { afterJob: (_, end) => void ends.push(end) },
+      });
+      const id = deployment.enqueue();
+      await clock.advance(100);
+      if (how === "is given back at a stop") loop.stop(0);
+      if (how === "has lost its lease") deployment.held.delete(id);
+      await clock.advance(5_000);
+      expect(ends).toMatchObject([{ outcome: told, thrown: expect.any(Error) }]);
+      expect(deployment.outcomeOf(id)?.kind).toBe(recorded);
     },
   );
 

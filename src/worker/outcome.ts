@@ -56,8 +56,8 @@ export function outcomeOfStopped(
   if (outcome.kind === "succeeded" && (reason === undefined || !isSilent)) return outcome;
   if (reason === "canceled") return { kind: "canceled" };
   if (reason === "timedOut") return tooLong(job.timeoutMs);
-  // It has not failed: its lease ran out here. Should that still stand at the deployment, the job goes back.
-  if (reason === "expired" && (outcome.kind === "failed" || isSilent)) return { kind: "released" };
+  // It has not failed: its lease ran out here or is lost, or the worker stops. Where that still stands, the job goes back.
+  if (reason !== undefined && (outcome.kind === "failed" || isSilent)) return { kind: "released" };
   return outcome;
 }
 
