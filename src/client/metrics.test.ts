@@ -146,6 +146,7 @@ describe("metrics", () => {
     expect(families.filter(({ help }) => help === "")).toEqual([]);
   });
 
+  // Shows SG-42.
   test("count each queue's jobs in each status, and the workers", async () => {
     const t = await newApp(open);
     const jobs = await read(t, "conveyor_jobs");

@@ -124,6 +124,7 @@ test("the error that ended a run is shown until the next start", async () => {
   expect(shown()).toBe("starting, no job, 0, fine");
 });
 
+// Shows LF-38.
 test("a page that goes stops its worker, and a strict one, which is mounted twice, starts none by itself", async () => {
   const { unmount } = render(
     <StrictMode>

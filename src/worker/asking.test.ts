@@ -140,6 +140,21 @@ describe("a worker that follows nothing", () => {
     expect(waits.slice(1)).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 1_000, 1_000]);
   });
 
+  // Shows CR-14, C13.
+  test("draws each wait anew, between three quarters and five quarters of it: a fleet does not poll as one", async () => {
+    const waits: number[] = [];
+    for (const draw of [0, 0.25, 0.999]) {
+      const clock = Object.assign(new FakeClock(), { random: () => draw });
+      const asking = new Asking(clock, ["tiles"], "w", { pollMs: 1_000 });
+      await clock.advance(asking.claimAt()!);
+      asking.answered(empty("c"), asking.request({ max: 1 })!, 5);
+      await clock.advance(asking.claimAt()! - clock.now());
+      asking.answered(empty("c"), asking.request({ max: 1 })!, 5);
+      waits.push(asking.claimAt()! - clock.now());
+    }
+    expect(waits).toEqual([1_500, 1_750, 2_499]);
+  });
+
   test("claims at once while each claim fills its room", async () => {
     const clock = new FakeClock();
     const asking = new Asking(clock, ["tiles"], "w", { pollMs: 1_000 });

@@ -45,6 +45,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+// Shows CR-14.
 test("a transport that polls opens no socket, and follows nothing", async () => {
   const upgraded = vi.fn();
   server.on("upgrade", (_, socket) => (upgraded(), socket.destroy()));

@@ -19,6 +19,7 @@ describe("beforeClaim", () => {
     expect(deployment.recorded.size).toBe(1);
   });
 
+  // Shows SG-06.
   test("gets the room and the budget that running jobs leave over, and the worker's status", async () => {
     const { handler } = manual();
     const asked: ClaimContext[] = [];
@@ -172,29 +173,35 @@ describe("back pressure", () => {
     expect(kinds("hookFailed")).toMatchObject([{ hook: "beforeClaim" }]);
   });
 
-  test("claims nothing while memory or processor time is over its limit, and says when that begins and ends", async () => {
-    const { begun, handler } = manual();
-    const used = { memory: 0.5, cpu: 0.2 };
-    const { clock, deployment, kinds } = startLoop(handler, {
-      concurrency: 2,
-      hooks: { backPressure: { memory: 0.8, cpu: 0.9 } },
-      load: { memory: () => used.memory, cpu: () => used.cpu },
-    });
-    deployment.enqueue();
-    await clock.advance(1_000);
-    expect(begun).toHaveLength(1);
-    used.memory = 0.85;
-    deployment.enqueue();
-    await clock.advance(10_000);
-    expect(begun).toHaveLength(1);
-    used.memory = 0.5;
-    await clock.advance(HELD_BACK_MS + 100);
-    expect(begun).toHaveLength(2);
-    expect(kinds("backPressure")).toEqual([
-      { kind: "backPressure", by: "memory" },
-      { kind: "backPressure", by: null },
-    ]);
-  });
+  test.each([
+    ["memory", 0.85, 0.75],
+    ["cpu", 0.95, 0.85],
+  ] as const)(
+    "claims nothing while %s is over its limit, and says when that begins and ends",
+    async (measure, above, below) => {
+      const { begun, handler } = manual();
+      const used = { memory: 0.5, cpu: 0.2 };
+      const { clock, deployment, kinds } = startLoop(handler, {
+        concurrency: 2,
+        hooks: { backPressure: { memory: 0.8, cpu: 0.9 } },
+        load: { memory: () => used.memory, cpu: () => used.cpu },
+      });
+      deployment.enqueue();
+      await clock.advance(1_000);
+      expect(begun).toHaveLength(1);
+      used[measure] = above;
+      deployment.enqueue();
+      await clock.advance(10_000);
+      expect(begun).toHaveLength(1);
+      used[measure] = below;
+      await clock.advance(HELD_BACK_MS + 100);
+      expect(begun).toHaveLength(2);
+      expect(kinds("backPressure")).toEqual([
+        { kind: "backPressure", by: measure },
+        { kind: "backPressure", by: null },
+      ]);
+    },
+  );
 
   test("goes by a check of the app's own, before `beforeClaim` is asked", async () => {
     let isFull = true;

@@ -24,6 +24,7 @@ function failing(errors: unknown[], options: RetryLocallyOptions = {}) {
 }
 
 describe("a part of a handler that throws", () => {
+  // Shows LF-29, D23.
   test("is tried again after waits that double, and returns its result", async () => {
     const errors = [1, 2, 3].map((n) => new Error(`failure ${n}`));
     const { clock, times, end } = failing(errors, { attempts: 5, minMs: 100, maxMs: 300 });
@@ -33,6 +34,7 @@ describe("a part of a handler that throws", () => {
     expect(times).toEqual([0, 75, 225, 450]);
   });
 
+  // Shows LF-29, D23.
   test("throws its last error when all tries have failed", async () => {
     const errors = [1, 2, 3].map((n) => new Error(`failure ${n}`));
     const { clock, times, end } = failing(errors);

@@ -199,6 +199,12 @@ describe("options", () => {
     expect(new Worker(options).name).toContain(`${hostname()}:${process.pid}`);
   });
 
+  // Shows CR-13.
+  test("a worker with a name has that one, whenever its program begins again", () => {
+    const names = [1, 2].map(() => new Worker({ ...options, name: "gpu-1" }).name);
+    expect(names).toEqual(["gpu-1", "gpu-1"]);
+  });
+
   // Shows CR-13, L5.
   test("workers of one process without names have different ones: a retry goes to another name", () => {
     const names = [1, 2, 3].map(() => new Worker(options).name);

@@ -134,6 +134,7 @@ describe("metrics by HTTP", () => {
     }
   });
 
+  // Shows SG-42.
   test("with it, a queue's counts are text that a parser reads, and only grow", async () => {
     const before = valueOf(await read(), "conveyor_jobs_enqueued_total", { queue: "mails" });
     await stage.client.mutation(api.stage.sendMails, { from: 10, count: 5 });

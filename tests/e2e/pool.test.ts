@@ -25,7 +25,7 @@ test("each process has a number and a name of its own, and one that is killed is
   expect(supervisor.statuses.map(({ name }) => name)).toEqual(["pool:2", "pool:3"]);
 });
 
-// Shows CR-10.
+// Shows CR-10, CR-16.
 test("a process that throws outside its handlers tells its error, and is replaced", async () => {
   const { clock, event } = newPool({ 1: "throws" });
   expect(await event("ended", 1)).toMatchObject({
@@ -123,7 +123,7 @@ test("a process beyond its memory limit is stopped with its grace and replaced, 
   expect(events.filter(({ kind }) => kind === "replaced")).toHaveLength(1);
 });
 
-// Shows L3, CR-10.
+// Shows L3, CR-10, CR-15.
 test("words that are no message of the pool are told, and do no harm", async () => {
   const { events, event, checked } = newPool({ 1: "babbles" });
   await event("ready", 1);

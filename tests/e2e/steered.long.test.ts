@@ -41,6 +41,7 @@ test("a worker that polls does jobs over HTTP alone, and ends by itself after so
   expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(["succeeded"]));
 }, 60_000);
 
+// Shows SG-20.
 test("an operator's word stops a worker that waits, is on the list, and its end is heard over the subscription", async () => {
   const { worker, events } = start("told", { version: "2.3", concurrency: 2, presenceMs: 0 });
   await until(() => worker.state === "waiting");

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
   const haveEnded = async (count: number) =>
     await vi.waitUntil(async () => (await ended()) >= count, { timeout: 60_000, interval: 100 });
 
-  // Shows LF-38, D24, D25.
+  // Shows LF-38, D24, D25, CR-13.
   test("is closed in the middle: another worker does its jobs, and each succeeds once", async () => {
     const ids = await Promise.all(Array.from({ length: JOBS }, (_, n) => enqueue(n)));
     const tab = await open();
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium())("a tab that serves a queue", () => {
     expect(done.map(({ job }) => job).sort()).toEqual([...ids].sort());
   }, 120_000);
 
-  // Shows D24.
+  // Shows D24, LF-38.
   test("tells its state, changes its room, and drains when it is stopped", async () => {
     const { page } = await open();
     const state = () => page.evaluate("window.worker.state");

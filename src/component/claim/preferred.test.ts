@@ -24,6 +24,7 @@ async function asks(world: World, name: string, labels: string[] = []) {
 }
 
 describe("a job that prefers workers for a time", () => {
+  // Shows C19, G15.
   test("goes at once to one that fits, by labels, numbers and name", async () => {
     const world = await newWorld({ shards: 4 });
     await world.enqueue("labels", { prefer: forGpu });
@@ -42,6 +43,7 @@ describe("a job that prefers workers for a time", () => {
   test("is left alone by others, which learn of it when the time is over, and goes before new jobs", async () => {
     const world = await newWorld();
     await world.enqueue("preferring", { prefer: forGpu });
+    await world.enqueue("a number", { prefer: { labels: ["vramGb>=24"], forMs: 10_000 } });
     const other = world.worker("other");
     expect(await other.claim(9)).toEqual([]);
     expect([await other.hasWork(), await other.peek()]).toEqual([false, []]);
@@ -50,9 +52,9 @@ describe("a job that prefers workers for a time", () => {
     expect(payloads(await other.peek())).toEqual(["plain"]);
     expect(await other.hasWork({}, { on: true })).toBe(true);
     await pass(world, 2_100);
-    expect(payloads(await other.peek())).toEqual(["preferring", "plain"]);
-    // Its cursor had passed the job before.
-    expect(payloads(await other.claim(9))).toEqual(["preferring", "plain"]);
+    expect(payloads(await other.peek())).toEqual(["preferring", "a number", "plain"]);
+    // Its cursor had passed these jobs before.
+    expect(payloads(await other.claim(9))).toEqual(["preferring", "a number", "plain"]);
     expect(await world.all("expiries")).toEqual([]);
     expect((await world.all("jobs")).filter(({ prefer }) => prefer !== undefined)).toEqual([]);
   });

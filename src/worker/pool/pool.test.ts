@@ -29,6 +29,19 @@ test("a pool without a name has the host's and its process, with room for the nu
   expect(name.length).toBeLessThanOrEqual(56);
 });
 
+// Shows CR-09.
+test("a pool whose options name no number has four processes", async () => {
+  // They end at once, and load no module.
+  const script = new URL("../../../eslint.config.js", import.meta.url);
+  const pool = new WorkerPool({
+    ...{ file: script, execArgv: ["--eval", "0"], handleSignals: false, onEvent: () => {} },
+  });
+  const running = pool.run();
+  expect(pool.processes).toHaveLength(4);
+  await pool.stop({ graceMs: 0 });
+  await running;
+});
+
 test("a pool that is stopped before it has run starts nothing", async () => {
   const pool = new WorkerPool({ file, handleSignals: false });
   await pool.stop();
