@@ -10,14 +10,18 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { register, settle } from "../test.js";
+import { pass, register, settle } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 
-const columns = { text: v.string(), at: v.number(), status: v.string() };
+const columns = { text: v.string(), letters: v.number(), status: v.string() };
+/** Short ones first, and these by their letters. */
+const order = ["status", "letters", "text"] as const;
 const schema = defineSchema({
-  notes: defineTable(columns).index("at", ["status", "at"]),
-  lines: defineTable(columns).index("at", ["status", "at"]),
+  notes: defineTable(columns).index("order", [...order]),
+  lines: defineTable(columns).index("order", [...order]),
+  pages: defineTable(columns).index("order", [...order]),
 });
+type Table = "notes" | "lines" | "pages";
 type DataModel = DataModelFromSchemaDefinition<typeof schema>;
 
 const conveyor = new Conveyor<DataModel>(
@@ -25,7 +29,7 @@ const conveyor = new Conveyor<DataModel>(
 );
 const named = anyApi as any;
 const options = {
-  index: "at",
+  index: "order",
   columns: { state: "status" },
   states: { pending: "new", running: "busy", succeeded: "done", failed: "bad" },
 } as const;
@@ -35,39 +39,54 @@ const notes = conveyor.tableQueue("notes", {
   announced: true,
 });
 let batches: { texts: string[]; cursor: unknown }[] = [];
+let begunAt: number[] = [];
 let fails = 0;
 const lines = conveyor.tableQueue("lines", {
   ...options,
   functions: () => named.lines,
   loop: { rows: 3 },
 });
-const run = lines.loop(async (ctx, { rows, cursor }) => {
+const pages = conveyor.tableQueue("pages", {
+  ...options,
+  functions: () => named.pages,
+  loop: { rows: 3 },
+  retry: { maxAttempts: 4, initialBackoffMs: 10_000, maxBackoffMs: 30_000, jitter: "none" },
+});
+type Batch = Parameters<Parameters<typeof lines.loop | typeof pages.loop>[0]>;
+async function work(...[ctx, { rows, cursor }]: Batch) {
   batches.push({ texts: rows.map(({ text }) => text), cursor: cursor as unknown });
+  begunAt.push(Date.now());
   const refused = rows.find(({ text }) => text === "refused");
   if (refused !== undefined) await ctx.db.patch(refused._id, { status: "refused" });
-  if (fails-- > 0) throw new Error("Not now.");
+  if (fails-- > 0) {
+    for (const { _id } of rows) await ctx.db.patch(_id, { status: "touched" });
+    throw new Error("Not now.");
+  }
   return ((cursor as number | null) ?? 0) + rows.length;
-});
+}
+const queues = { notes, lines, pages };
 
-const insert = (table: "notes" | "lines") =>
+const insert = (table: Table) =>
   mutationGeneric({
     args: { texts: v.array(v.string()), silent: v.optional(v.boolean()) },
     handler: async (ctx, { texts, silent }) => {
-      for (const [at, text] of texts.entries())
-        await ctx.db.insert(table, { text, at, status: "new" });
-      if (silent !== true) await (table === "notes" ? notes : lines).ping(ctx);
+      for (const text of texts)
+        await ctx.db.insert(table, { text, letters: text.length, status: "new" });
+      if (silent !== true) await queues[table].ping(ctx);
     },
   });
 const functions = {
-  ...conveyor.workerApi({ queues: [notes, lines] }),
+  ...conveyor.workerApi({ queues: [notes, lines, pages] }),
   createToken: conveyor.tokenApi().create,
-  note: insert("notes"),
-  line: insert("lines"),
+  notes: insert("notes"),
+  lines: insert("lines"),
+  pages: insert("pages"),
 };
 
 async function setup() {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
   batches = [];
+  begunAt = [];
   fails = 0;
   const t = convexTest(schema, {
     "/convex/_generated/server.ts": async () => ({}),
@@ -77,54 +96,67 @@ async function setup() {
       take: notes.take,
       record: notes.record,
     }),
-    "/convex/lines.ts": async () => ({ run }),
+    "/convex/lines.ts": async () => ({ run: lines.loop(work) }),
+    "/convex/pages.ts": async () => ({ run: pages.loop(work) }),
   });
   register(t);
   const { token } = await t.mutation(named.app.createToken, { name: "w" });
   const hasWork = async (queue: string): Promise<boolean> =>
     await t.query(named.app.watch, { token, call: { kind: "hasWork", queues: [queue] } });
-  const claim = async (n: number, max: number, queue = "notes"): Promise<unknown[]> => {
+  const claim = async (n: number, max: number, queue = "notes"): Promise<string[]> => {
     const args = { token, sessionKey: "s", name: "w", callSeq: n, queues: [queue], max };
-    return (await t.mutation(named.app.claim, args)).jobs;
+    const { jobs } = await t.mutation(named.app.claim, args);
+    return jobs.map(({ payload }: { payload: { text: string } }) => payload.text);
   };
-  const write = async (table: "note" | "line", texts: string[], silent = false) =>
+  const write = async (table: Table, texts: string[], silent = false) =>
     await t.mutation(named.app[table], { texts, silent });
-  const states = async (table: "notes" | "lines") =>
+  const states = async (table: Table) =>
     await t.run(async (ctx) => (await ctx.db.query(table).collect()).map(({ status }) => status));
   return { t, hasWork, claim, write, states };
 }
 
 const TIME = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 1_000 };
+/** Where no function waits for the clock, each ends before time goes on, however busy the machine is. */
+const EXACT = { ...TIME, momentMs: 1_000 };
 
 afterEach(() => void vi.useRealTimers());
 
 describe("an announced queue", () => {
   test("wakes its workers by the announcement, until a claim has found the last row", async () => {
     const { claim, hasWork, write } = await setup();
-    await write("note", ["silent"], true);
+    await write("notes", ["silent"], true);
     expect(await hasWork("notes")).toBe(false);
-    await write("note", ["a", "b"]);
+    await write("notes", ["a", "b"]);
     expect(await hasWork("notes")).toBe(true);
     expect(await claim(1, 2)).toHaveLength(2);
     expect(await hasWork("notes")).toBe(true);
     expect(await claim(2, 2)).toHaveLength(1);
     expect(await hasWork("notes")).toBe(false);
-    await write("note", ["c"]);
+    await write("notes", ["c"]);
     expect(await hasWork("notes")).toBe(true);
+  });
+
+  // Shows SG-25, C28.
+  test("gives its rows to workers in ascending order of all fields of the index, however they were inserted", async () => {
+    const { claim, write } = await setup();
+    await write("notes", ["dd", "b", "aa", "c"]);
+    await write("notes", ["a"]);
+    expect(await claim(1, 2)).toEqual(["a", "b"]);
+    expect(await claim(2, 9)).toEqual(["c", "aa", "dd"]);
   });
 });
 
 describe("a loop over batches", () => {
-  // Shows WP-40.
+  // Shows WP-40, SG-25, C28.
   test("is begun by an announcement, is given rows in order with its cursor, and ends when none waits", async () => {
     const { t, write, states, claim, hasWork } = await setup();
-    await write("line", ["a", "b", "c", "d"]);
+    await write("lines", ["c", "aa", "a", "b"]);
     // Announced twice: one loop.
-    await write("line", [], false);
+    await write("lines", [], false);
     await settle(t, TIME);
     expect(batches).toEqual([
       { texts: ["a", "b", "c"], cursor: null },
-      { texts: ["d"], cursor: 3 },
+      { texts: ["aa"], cursor: 3 },
     ]);
     expect(await states("lines")).toEqual(["done", "done", "done", "done"]);
     expect(await hasWork("lines")).toBe(false);
@@ -134,22 +166,60 @@ describe("a loop over batches", () => {
   // Shows WP-40.
   test("goes on with its cursor when rows come again, and leaves the state that the handler gave to a row", async () => {
     const { t, write, states } = await setup();
-    await write("line", ["a", "refused"]);
+    await write("lines", ["a", "refused"]);
     await settle(t, TIME);
-    await write("line", ["b"]);
+    await write("lines", ["b"]);
     await settle(t, TIME);
     expect(batches.map(({ cursor }) => cursor)).toEqual([null, 2]);
     expect(await states("lines")).toEqual(["done", "refused", "done"]);
   });
 
   // Shows WP-40.
+  test("does not begin with a row that is not announced: it works on it when the next one is", async () => {
+    const { t, write, states } = await setup();
+    await write("lines", ["a"], true);
+    await pass(t, 120_000, TIME);
+    expect(batches).toEqual([]);
+    expect(await states("lines")).toEqual(["new"]);
+    await write("lines", ["b"]);
+    await settle(t, TIME);
+    expect(batches).toEqual([{ texts: ["a", "b"], cursor: null }]);
+  });
+
+  // Shows WP-40.
   test("a batch that fails leaves nothing, and is tried again", async () => {
     const { t, write, states } = await setup();
     fails = 1;
-    await write("line", ["a", "b"]);
-    await settle(t, TIME);
+    await write("lines", ["a", "b"]);
+    await pass(t, 5_000, EXACT);
     expect(batches.map(({ cursor }) => cursor)).toEqual([null, null]);
     expect(await states("lines")).toEqual(["done", "done"]);
+  });
+
+  // Shows WP-40.
+  test("a batch that always fails is tried by `retry`, after waits that grow, and again with the next announcement", async () => {
+    const { t, write, states } = await setup();
+    fails = Infinity;
+    await write("pages", ["a"]);
+    await pass(t, 600_000, EXACT);
+    const waits = begunAt.slice(1).map((at, i) => Math.floor((at - begunAt[i]!) / 5_000) * 5);
+    expect(waits).toEqual([10, 20, 30]);
+    expect(await states("pages")).toEqual(["new"]);
+    fails = 0;
+    await write("pages", ["b"]);
+    await settle(t, TIME);
+    expect(batches.at(-1)).toEqual({ texts: ["a", "b"], cursor: null });
+    expect(await states("pages")).toEqual(["done", "done"]);
+  });
+
+  // Shows WP-40.
+  test("has a thousand tries, down to one a minute, where `retry` says nothing", async () => {
+    const { t, write } = await setup();
+    await write("lines", ["a"]);
+    const [queue] = await (t as any).runInComponent("conveyor", (ctx: any) =>
+      ctx.db.query("queues").collect(),
+    );
+    expect(queue.config.retry).toMatchObject({ maxAttempts: 1_000, maxBackoffMs: 60_000 });
   });
 });
 
