@@ -7,11 +7,13 @@ import { fill } from "./dashboardSetup.test.js";
 import { familiesOf } from "./metricFamilies.js";
 import type { MetricsOptions } from "./metrics.js";
 import { asApp } from "./dashboardSetup.test.js";
-import type { MainLoop, WorkerStatus } from "../shared/index.js";
-import { conveyor, setup, tiles, type App } from "./setup.test.js";
+import type { ClaimedJob, MainLoop, WorkerStatus } from "../shared/index.js";
+import { pass } from "../test.js";
+import { api, conveyor, internal, setup, tiles, type App } from "./setup.test.js";
 
 afterEach(() => {
   vi.unstubAllEnvs();
+  vi.useRealTimers();
 });
 
 /** An app with metrics under `/metrics`, and jobs. */
@@ -159,6 +161,39 @@ describe("metrics", () => {
       ...{ "worker starting": "0", "worker waiting": "0", "worker working": "1" },
       ...{ "worker draining": "0", "lane waiting": "0", "lane working": "0" },
     });
+  });
+
+  // Shows SG-42.
+  test("say how long the jobs that have ended had waited and run, by buckets that add up", async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+    const http = httpRouter();
+    http.route({ path: "/metrics", method: "GET", handler: conveyor.metrics(open) });
+    const t = setup({ modules: { http: { default: http } } });
+    await asApp(t, (ctx) => tiles.enqueue(ctx, { x: 1 }));
+    vi.advanceTimersByTime(3_000);
+    const { token } = await t.mutation(internal.app.createToken, { name: "test" });
+    const session = { token, sessionKey: "session-1" };
+    const claim = { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 };
+    const [{ id, attempt }] = (await t.mutation(api.app.claim, claim)).jobs as [ClaimedJob];
+    vi.advanceTimersByTime(5_000);
+    const outcome = { kind: "succeeded" as const, result: { pixels: "" } };
+    const finished = [{ id, attempt, outcome, queue: "tiles" }];
+    await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
+    const advance = (ms: number) => vi.advanceTimersByTime(ms);
+    await pass(t, 60_000, { advance, stepMs: 1_000, momentMs: 1_000 });
+    const text = await (await get(t)).text();
+    for (const [of, sum, below, above] of [
+      ["wait", 3, "2.048", "4.096"],
+      ["run", 5, "4.096", "8.192"],
+    ] as const) {
+      const line = (what: string, value: number) =>
+        `\nconveyor_job_${of}_seconds_${what} ${value}\n`;
+      expect(text).toContain(line('sum{queue="tiles"}', sum));
+      expect(text).toContain(line('count{queue="tiles"}', 1));
+      expect(text).toContain(line(`bucket{queue="tiles",le="${below}"}`, 0));
+      expect(text).toContain(line(`bucket{queue="tiles",le="${above}"}`, 1));
+      expect(text).toContain(line('bucket{queue="tiles",le="+Inf"}', 1));
+    }
   });
 
   test("say of each worker by name its slots, the jobs that it has done, and when it was last seen", async () => {

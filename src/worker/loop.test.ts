@@ -22,6 +22,23 @@ describe("claiming", () => {
     ]);
   });
 
+  // Shows SG-42.
+  test("an ordinary job has the events claimed, finished and recorded, and the worker's states around them", async () => {
+    const { clock, deployment, events } = startLoop(async () => "done");
+    await clock.advance(1_000);
+    const before = events.length;
+    const id = deployment.enqueue();
+    await clock.advance(1_000);
+    const about = { id, queue: "tiles", attempt: 1 };
+    expect(events.slice(before)).toEqual([
+      { kind: "claimed", jobs: [about] },
+      { kind: "state", state: "working", before: "waiting" },
+      { kind: "finished", outcome: "succeeded", ms: 0, ...about },
+      { kind: "recorded", answer: "ok", ...about },
+      { kind: "state", state: "waiting", before: "working" },
+    ]);
+  });
+
   // Shows LF-37, CR-08, SG-11, D4.
   test("never more handlers than `concurrency` run, and no more is claimed than there is room for", async () => {
     const { begun, handler } = manual();

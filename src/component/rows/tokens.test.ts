@@ -93,13 +93,28 @@ describe("a worker token", () => {
   test("serves the queues of its scope, and no other", async () => {
     const world = await newWorld();
     const narrow = await create(world, ["other"]);
-    for (const call of calls(world, narrow.token).slice(0, 2)) {
+    await world.enqueue("mine");
+    const claim = { queues: [world.queue], max: 1 };
+    const complete = (token: string) =>
+      world.t.mutation(api.lib.complete, {
+        ...{ token, sessionKey: "s", callSeq: 1, claim },
+        finished: [succeeded({ id: "x", attempt: 1 })],
+      });
+    const asks = (token: string) => {
+      const [hasWork, claims, , , , peek] = calls(world, token);
+      return [hasWork!, claims!, peek!, () => complete(token)];
+    };
+    for (const call of asks(narrow.token)) {
       const refused = await refusal(call());
       expect(refused).toMatchObject({ code: "queueForbidden", queue: "tiles" });
       expect(refused.message).toContain('"other", not "tiles"');
     }
+    expect(await world.all("sessions")).toEqual([]);
     const wide = await create(world, ["other", "tiles"]);
-    expect(await calls(world, wide.token)[0]!()).toBe(false);
+    const [hasWork, , peek] = asks(wide.token);
+    expect(await hasWork!()).toBe(true);
+    expect(await peek!()).toMatchObject([{ payload: "mine" }]);
+    expect((await complete(wide.token)).jobs).toMatchObject([{ payload: "mine" }]);
   });
 
   test("that is not there cannot be revoked", async () => {
