@@ -7,7 +7,7 @@ import { fill } from "./dashboardSetup.test.js";
 import { familiesOf } from "./metricFamilies.js";
 import type { MetricsOptions } from "./metrics.js";
 import { asApp } from "./dashboardSetup.test.js";
-import type { ClaimedJob, MainLoop, WorkerStatus } from "../shared/index.js";
+import type { MainLoop, WorkerStatus } from "../shared/index.js";
 import { pass } from "../test.js";
 import { api, conveyor, internal, setup, tiles, type App } from "./setup.test.js";
 
@@ -174,7 +174,8 @@ describe("metrics", () => {
     const { token } = await t.mutation(internal.app.createToken, { name: "test" });
     const session = { token, sessionKey: "session-1" };
     const claim = { ...session, name: "w", callSeq: 1, queues: ["tiles"], max: 1 };
-    const [{ id, attempt }] = (await t.mutation(api.app.claim, claim)).jobs as [ClaimedJob];
+    const { jobs } = await t.mutation(api.app.claim, claim);
+    const { id, attempt } = jobs[0]!;
     vi.advanceTimersByTime(5_000);
     const outcome = { kind: "succeeded" as const, result: { pixels: "" } };
     const finished = [{ id, attempt, outcome, queue: "tiles" }];
