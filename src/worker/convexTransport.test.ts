@@ -4,9 +4,10 @@ import type { AddressInfo } from "node:net";
 import { anyApi } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
-import { isConveyorError } from "../shared/index.js";
+import { isConveyorError, WORKER_PROTOCOL } from "../shared/index.js";
 import { connect } from "./convexTransport.js";
 import { judge } from "./errors.js";
+import { Worker } from "./index.node.js";
 import type { Transport } from "./transport.js";
 import type { WorkerApi } from "./types.js";
 
@@ -245,6 +246,37 @@ test("word that a job is canceled does not wait for a hasWork that takes its tim
   );
   await vi.waitFor(() => expect(heard).toEqual([canceled]), 5_000);
   sockets.close();
+});
+
+// Shows CR-14, C13.
+test("a worker with `poll` claims again and again and opens no socket, and one without it opens one", async () => {
+  const upgraded = vi.fn();
+  server.on("upgrade", (_, socket) => (upgraded(), socket.destroy()));
+  answer = (response, { path, args }) => {
+    const isHello = path === "worker:watch" && args[0].call.kind === "hello";
+    const hello = { protocol: WORKER_PROTOCOL, version: "0.1.0" };
+    const reply = { jobs: [], answers: [], cursor: "c", session: "s1" };
+    json(200, { status: "success", value: isHello ? hello : reply })(response);
+  };
+  const start = (poll?: { everyMs: number }) => {
+    const { port } = server.address() as AddressInfo;
+    const worker = new Worker({
+      ...{ url: `http://127.0.0.1:${port}`, token: "t", name: "w", handleSignals: false },
+      ...{ api: anyApi["worker"] as any, handlers: { tiles: async () => null } },
+      ...{ onEvent: () => {}, ...(poll && { poll }) },
+    });
+    return { worker, running: worker.run() };
+  };
+  const claims = () => bodies.filter(({ path }) => path === "worker:claim").length;
+  const polling = start({ everyMs: 250 });
+  await vi.waitFor(() => expect(claims()).toBeGreaterThanOrEqual(3), 10_000);
+  await polling.worker.stop({ graceMs: 0 });
+  await polling.running;
+  expect(upgraded).not.toHaveBeenCalled();
+  const following = start();
+  await vi.waitFor(() => expect(upgraded).toHaveBeenCalled(), 10_000);
+  await following.worker.stop({ graceMs: 0 });
+  await following.running;
 });
 
 test("a reply that says that work is late is followed by calls that tend it, until one says that no more is left", async () => {

@@ -2,7 +2,8 @@
  * A pool with real processes, of a module without a deployment, in time that passes by hand: what it replaces, and what it
  * leaves alone.
  */
-import { afterEach, expect, test } from "vitest";
+import { once } from "node:events";
+import { afterEach, expect, test, vi } from "vitest";
 import { CHECK_MS, endPools, idOf, newPool } from "../support/handPool.js";
 
 afterEach(endPools);
@@ -136,6 +137,33 @@ test("words that are no message of the pool are told, and do no harm", async () 
       { type: "ready", load: { state: 7 } },
     ],
   ]);
+});
+
+// Shows CR-15.
+test("an order that a process does not know is acknowledged, and does no harm", async () => {
+  const { events, event, checked, children } = newPool({});
+  await event("ready", 1);
+  const answered = once(children[0]!, "message");
+  children[0]!.send({ type: "weather", id: 1_000 });
+  expect(await answered).toMatchObject([{ type: "acknowledged", id: 1_000 }, undefined]);
+  await checked(1);
+  expect(events.map(({ kind }) => kind)).toEqual(["started", "ready"]);
+});
+
+// Shows L2, CR-10.
+test("quiet and resume reach the worker of each process, also of one that begins in a quiet pool", async () => {
+  const { event, supervisor, status } = newPool({});
+  const slots = (id: number, had: number) =>
+    vi.waitUntil(() => status(id)!.slots.had === had, { timeout: 20_000, interval: 5 });
+  await event("ready", 1);
+  expect(status(1)!.slots.had).toBe(2);
+  supervisor.quiet(true);
+  await slots(1, 0);
+  await supervisor.resize(2);
+  await event("ready", 2);
+  expect(status(2)!.slots.had).toBe(0);
+  supervisor.quiet(false);
+  await Promise.all([slots(1, 2), slots(2, 2)]);
 });
 
 test("resize before the pool runs starts nothing, and is the number with which it begins", async () => {

@@ -34,22 +34,29 @@ export type Mode =
 
 class FakeWorker implements PooledWorker {
   private state: WorkerState = "starting";
+  private isQuiet = false;
   private listener = (_: { state: WorkerState }) => {};
   private end = () => {};
   private readonly ended = new Promise<void>((resolve) => (this.end = resolve));
 
   constructor(private readonly mode: Mode) {}
 
+  /** A quiet one has no slot, so that a pool can see it. */
   get status() {
-    return { state: this.state, slots: { used: 0, had: 2 }, done: 7 };
+    return { state: this.state, slots: { used: 0, had: this.isQuiet ? 0 : 2 }, done: 7 };
   }
 
   on(_: "state", listener: (event: { state: WorkerState }) => void): void {
     this.listener = listener;
   }
 
-  quiet(): void {}
-  resume(): void {}
+  quiet(): void {
+    this.isQuiet = true;
+  }
+
+  resume(): void {
+    this.isQuiet = false;
+  }
 
   async run(): Promise<void> {
     if (this.mode !== "offline") this.become("waiting");
