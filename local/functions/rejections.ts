@@ -19,10 +19,17 @@ const calls = new AsyncLocalStorage<Owner | undefined>();
 let watchers = 0;
 let followers = 0;
 
+let running: Owner | undefined;
+
+/** In virtual time one event happens at a time, and what its code leaves unhandled is told before the next. */
+export function runsFor(owner: Owner | undefined): void {
+  running = owner;
+}
+
 /**
- * From now on asynchronous contexts are followed, so that errors of objects that Node made are their calls' as well. In
- * virtual time functions do without: Node tells of each promise of the process, which takes a fifth of all computing.
- * Returns the way to stop.
+ * From now on asynchronous contexts are followed, so that errors of objects that Node made are their calls' as well.
+ * Virtual time does without: Node tells of each promise of the process, which takes a fifth of all computing. Returns the
+ * way to stop.
  */
 export function followContexts(): () => void {
   followers += 1;
@@ -72,14 +79,15 @@ export function sortRejections(): () => void {
 }
 
 function sort(reason: unknown, promise: Promise<unknown>): void {
-  const owner = calls.getStore() ?? realms.get(Object.getPrototypeOf(promise) as object)?.();
+  const realm = realms.get(Object.getPrototypeOf(promise) as object);
+  const owner = calls.getStore() ?? realm?.() ?? running;
   if (owner !== undefined) return owner.rejected(reason);
   // By listening, this file has taken Node's default away. It is restored unless another listener exists.
   if (process.listenerCount("unhandledRejection") === 1) throw reason;
 }
 
 function sortException(error: unknown): void {
-  const owner = calls.getStore();
+  const owner = calls.getStore() ?? running;
   if (owner !== undefined) return owner.rejected(error);
   if (process.listenerCount("uncaughtException") > 1) return;
   console.error(error);

@@ -3,6 +3,7 @@
  * stopped, continued and killed. Its clock may be wrong.
  */
 import type { Environment, Step, Timer, UserWork } from "../environment.js";
+import type { Owner } from "../functions/rejections.js";
 import type { Clock } from "./clock.js";
 import { randomStream, type RandomStream } from "./random.js";
 
@@ -11,6 +12,8 @@ export interface Branch extends Environment {
   readonly state: "running" | "held" | "dropped";
   /** How far ahead its clock is of the true one, in milliseconds. It may change while it runs. */
   skewMs: number;
+  /** Errors that its code leaves to no listener are told there. Default: nowhere, they are the world's. */
+  owner: Owner | undefined;
   /** The true time. A monotonic clock goes by it. */
   trueNow(): number;
   /** Nothing happens in it any more, until it is resumed: time passes it by. */
@@ -27,6 +30,7 @@ interface Held {
 
 export class ClockBranch implements Branch {
   skewMs = 0;
+  owner: Owner | undefined;
   #state: Branch["state"] = "running";
   #held: Held[] = [];
   readonly #random: RandomStream;

@@ -7,6 +7,7 @@
  * caller drives it (`run`, `advance`, `until`), or it drives itself while anything waits (`selfDriven`).
  */
 import { AsyncResource } from "node:async_hooks";
+import { runsFor } from "../functions/rejections.js";
 import type { Environment, Step, Timer, UserWork } from "../environment.js";
 import { Agenda, type Entry } from "./agenda.js";
 import { ClockBranch, type Branch } from "./branch.js";
@@ -248,6 +249,7 @@ export class Clock implements VirtualClock {
   }
 
   #step(drive: number): void {
+    runsFor(undefined);
     if (Math.abs(drive) !== this.#drive || !this.#driving) return;
     if (this.#outside.length > 0) {
       this.#stalled = true;
@@ -284,6 +286,7 @@ export class Clock implements VirtualClock {
     if (this.#trace !== undefined) this.#trace(event.kind, String(event.order));
     // It has had its turn: canceling it now must not count it among waiting events.
     event.canceled = true;
+    runsFor(branch?.owner);
     try {
       event.run();
     } catch (error) {

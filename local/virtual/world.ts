@@ -16,7 +16,7 @@ import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/v
 import { createCore, type Core } from "../backend.js";
 import type { DeploymentClass } from "../functions/classes.js";
 import type { Deployment, RunnerOptions } from "../functions/types.js";
-import { followContexts, sortRejections } from "../functions/rejections.js";
+import { sortRejections } from "../functions/rejections.js";
 import type { Store } from "../engine/store.js";
 import type { Limits } from "../limits.js";
 import { MemoryStore } from "../store/memoryStore.js";
@@ -141,8 +141,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     trace: note,
   });
   const stopSorting = sortRejections();
-  // Programs share the process's promises, and an error of theirs ends the one that it is of.
-  let stopFollowing: (() => void) | undefined;
   const store = options.store ?? new MemoryStore();
   let { deployment } = options;
   let running: { core: Core; place: Branch } | null = null;
@@ -249,7 +247,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     async program(entry, given) {
       const code = given.code ?? (await bundleFile(entry));
       const place = clock.branch(given.name);
-      stopFollowing ??= followContexts();
       const program = new Program(given, place, network.connect(given.name, place), ++names + 100);
       program.start(code);
       return program;
@@ -271,7 +268,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     async close() {
       crash();
-      stopFollowing?.();
       stopSorting();
     },
   };

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import prettier from "prettier";
 import { beforeAll, expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { root } from "../support/paths.js";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
@@ -22,7 +23,7 @@ import { COMPONENT, deploymentOf } from "../races/deployment.js";
 const PAGE = path.join(root, "docs/internals/bounds.md");
 
 /** Dice choose where a call begins to scan, and whether it revives a timer that it finds. */
-const DICE = 5;
+const DICE = counts(2, 5);
 
 /** By function, the most of all its calls. */
 const worst = new Map<string, Used>();

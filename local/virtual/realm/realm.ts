@@ -6,7 +6,7 @@
  */
 import vm from "node:vm";
 import { format } from "node:util";
-import { watched } from "../../functions/rejections.js";
+import { runsFor } from "../../functions/rejections.js";
 import type { Branch } from "../branch.js";
 import type { Link } from "../network/link.js";
 import { VirtualSocket } from "../network/socket.js";
@@ -73,10 +73,11 @@ export function createRealm(options: RealmOptions): Realm {
     if (!(error instanceof ProgramExit)) crashed(error);
   };
   const owner = { rejected: caught };
+  place.owner = owner;
   /** From outside into the program: an error in there is the program's own. */
   const enter = (run: () => void): void => {
     try {
-      watched(owner, run);
+      run();
     } catch (error) {
       caught(error);
     }
@@ -113,7 +114,8 @@ export function createRealm(options: RealmOptions): Realm {
   const start = (code: string): Promise<void> => {
     const names = Object.keys(globals);
     const run = compiled(code, names);
-    return watched(owner, () => run(...names.map((key) => globals[key])));
+    runsFor(owner);
+    return run(...names.map((key) => globals[key]));
   };
 
   return {
