@@ -11,7 +11,6 @@ const BOTH: TestUserConfig = {
   runner: "./vitest.runner.ts",
   // The bare runtime of the platform is the local backend's: a context of such a runtime here would take a seventh of the time.
   environment: "node",
-  server: { deps: { inline: ["convex-test"] } },
   // Some tests of a thousand jobs take a minute where the machine is busy; none waits for the clock.
   testTimeout: 180_000,
   hookTimeout: 60_000,
