@@ -69,9 +69,14 @@ test("a typed filter is read once, after a pause, and not for every letter", asy
 
 test("a state that is chosen before the pause is over is kept", async () => {
   shows([]);
-  const name = await screen.findByRole("searchbox", { name: "Name" });
+  const name = await screen.findByRole<HTMLInputElement>("searchbox", { name: "Name" });
+  // The field of a person who types has the focus: the address writes into no such field.
+  act(() => name.focus());
   fireEvent.change(name, { target: { value: "res" } });
   goTo("#/queues/tiles?status=pending");
+  await waitFor(() => expect(listed()?.filter).toMatchObject({ status: "pending" }));
+  expect(screen.getByRole("searchbox", { name: "Name" })).toBe(name);
+  expect(name.value).toBe("res");
   await waitFor(() => expect(window.location.hash).toBe("#/queues/tiles?status=pending&name=res"));
 });
 
