@@ -18,13 +18,13 @@ import { root } from "../support/paths.js";
 
 const MUTANTS = ALL.filter(({ shownBy }) => shownBy === undefined);
 /** Each bundles the component anew, and plays up to three lives. */
-const PLANTED = MUTANTS.filter((_, i) => i % counts(16, 1) === 0);
+const PLANTED = MUTANTS.filter((_, i) => i % counts(24, 1) === 0);
 
 const FIRST = 1_001;
 /** Beside the seeds in which bugs are planted. */
 const COUNT = counts(2, 4);
 /** So many of the seeds in which bugs are planted are played without a bug too, in the order of the bugs. */
-const UNPLANTED = counts(2, 12);
+const UNPLANTED = counts(1, 12);
 
 let sound: Players;
 let found: Found;

@@ -59,7 +59,7 @@ test.each(SIZES)(
 
 const HOUR = 60;
 /** In the deep run a thousand. */
-const OF_AN_HOUR = Number(process.env["FLEET_OF_AN_HOUR"] ?? counts(32, 1_000));
+const OF_AN_HOUR = Number(process.env["FLEET_OF_AN_HOUR"] ?? counts(16, 1_000));
 
 test(
   "a fleet idle for an hour: at most 60 calls per minute, 6 for a job then, and a burst then wakes it within a second",
