@@ -10,7 +10,7 @@ export default defineConfig({
     projects: (["local", "long"] as const).map((name) => ({
       test: {
         name,
-        maxWorkers: 3,
+        maxWorkers: 2,
         environment: "node",
         include: name === "long" ? [LONG] : ["**/*.test.{ts,tsx}"],
         exclude: [...configDefaults.exclude, ...(name === "long" ? [] : [LONG])],

@@ -1,7 +1,8 @@
-/** Builds `dist` where it is missing or a source is newer than it: imports of the package by name need it. */
+/** Links the apps of tests, and builds `dist` where it is missing or a source is newer than it: imports of the package by name need both. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { linkApps } from "../../tests/support/link.js";
 import { root } from "../../tests/support/paths.js";
 import { buildStyles } from "./styles.js";
 import { buildTest } from "./testBuild.js";
@@ -24,6 +25,7 @@ function sourcesOf(of: string): string[] {
 export const BUILD = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
 
 export default async function build(): Promise<void> {
+  linkApps();
   if (!libraryIsStale()) return;
   execFileSync(process.execPath, BUILD, { cwd: root, stdio: "inherit" });
   buildStyles();

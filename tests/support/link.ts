@@ -11,6 +11,21 @@ export function linkPackage(app: string, to = root): void {
   if (!existsSync(link)) symlinkSync(to, link);
 }
 
+/** The apps that import this package by name: types, lint and modules of tests resolve it there before any test runs. */
+export function linkApps(): void {
+  for (const app of [
+    "tests/support/app",
+    "bench/pull",
+    "bench/push/app",
+    "bench/push/many",
+    "tests/packages/app",
+    "tests/types/app",
+    "tests/virtual/app-many",
+    "tests/dashboard/app",
+  ])
+    linkPackage(path.join(root, app));
+}
+
 /** Everything that is installed here, for an app somewhere else. */
 export function linkPackages(app: string, to = root): void {
   const modules = path.join(app, "node_modules");
