@@ -7,7 +7,7 @@ import { crashRounds } from "./rounds.js";
 const SEEDS = [11, 12];
 const ROUNDS = counts(4, 10);
 
-test("20 times killed at a random moment under load, a backend has lost nothing that it acknowledged", async () => {
+test(`${SEEDS.length * ROUNDS} times killed at a random moment under load, a backend has lost nothing that it acknowledged`, async () => {
   const reports = await Promise.all(
     SEEDS.map((seed) => crashRounds({ seed, rounds: ROUNDS, start: runProgram })),
   );

@@ -1,7 +1,7 @@
 /**
  * Sees whether anything that is left in a context has changed: the values of modules' bindings and all that is reached
- * from there, and the globals with their prototypes. It remembers what each object holds, and compares; nothing is
- * called, so getters and proxies are not looked through.
+ * from there, and the globals with their prototypes. It remembers the contents of each object, and compares; nothing
+ * is called, so getters and proxies are not looked through.
  *
  * Not seen: variables of functions that live on (closures), private fields, and the contents of weak collections.
  */
@@ -18,7 +18,7 @@ export interface Root {
   value: unknown;
 }
 
-/** Everything reached from some roots, by root: what was reached from an earlier one is not in a later one's. */
+/** All objects reached from some roots, each under the first root that leads to it. */
 export type Snapshot = readonly Reached[];
 
 interface Reached {
@@ -28,7 +28,7 @@ interface Reached {
 
 type Key = string | symbol;
 
-/** What an object holds: primitives as they are, objects by identity. */
+/** An object's contents: primitives as they are, objects by identity. */
 interface Remembered {
   object: object;
   prototype: object | null;
@@ -36,7 +36,7 @@ interface Remembered {
   /** For each key its value; for a getter or setter, and a key that is not followed, `ASIDE`. */
   values: readonly unknown[];
   accessors: readonly Accessor[];
-  /** What is inside a map, a set, a date or a buffer. */
+  /** Of a map, a set, a date or a buffer. */
   inside: readonly unknown[];
 }
 
@@ -81,16 +81,13 @@ export function findChange(before: Snapshot, roots: readonly Root[], except: Exc
   return null;
 }
 
-/** Tells `meet` all that the object holds. */
+/** Tells `meet` each value in the object. */
 function remember(object: object, except: Except, meet: (value: unknown) => void): Remembered {
   const prototype = Object.getPrototypeOf(object) as object | null;
   meet(prototype);
   const inside = insideOf(object);
   for (const value of inside) meet(value);
-  if (ArrayBuffer.isView(object)) {
-    return { object, prototype, keys: NONE, values: NONE, accessors: NONE, inside };
-  }
-  const keys = Reflect.ownKeys(object);
+  const keys = keysOf(object);
   let accessors: Accessor[] | undefined;
   const values = keys.map((key): unknown => {
     if (except.has(key)) return ASIDE;
@@ -113,8 +110,7 @@ function isAsBefore(
 ): boolean {
   if (Object.getPrototypeOf(object) !== prototype) return false;
   if (!isSame(insideOf(object), inside)) return false;
-  if (ArrayBuffer.isView(object)) return true;
-  const own = Reflect.ownKeys(object);
+  const own = keysOf(object);
   if (!isSame(own, keys) && !isSame(...followed(own, keys, except))) return false;
   for (let i = 0; i < keys.length; i++) {
     const before = values[i];
@@ -125,6 +121,10 @@ function isAsBefore(
     return now.get === get && now.set === set;
   });
 }
+
+/** A buffer's are its bytes. */
+const keysOf = (object: object): readonly Key[] =>
+  ArrayBuffer.isView(object) ? NONE : Reflect.ownKeys(object);
 
 /** Not a getter's value: it may have come in the place of another. */
 function dataOf(object: object, key: Key): unknown {

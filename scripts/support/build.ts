@@ -1,4 +1,7 @@
-/** Links the apps of tests, and builds `dist` where it is missing or a source is newer than it: imports of the package by name need both. */
+/**
+ * Links the apps of tests, and builds `dist` where it is missing or a source is newer than it: imports of the package by name
+ * need both.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The commands of docs/guides/operating.md, each run by the official CLI against a deployment of an app that exports nothing for
- * operators.
+ * The commands of docs/guides/operating.md, against a deployment of an app that exports nothing for operators. The official CLI
+ * runs each in the deep run, and one of five in CI; the others are sent as it sends them.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -70,7 +70,7 @@ test("a typed filter is read once, after a pause, and not for every letter", asy
 test("a state that is chosen before the pause is over is kept", async () => {
   shows([]);
   const name = await screen.findByRole<HTMLInputElement>("searchbox", { name: "Name" });
-  // The field of a person who types has the focus: the address writes into no such field.
+  // A field has the focus while it is typed in, and the address writes into none that has it.
   act(() => name.focus());
   fireEvent.change(name, { target: { value: "res" } });
   goTo("#/queues/tiles?status=pending");
