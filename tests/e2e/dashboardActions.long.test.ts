@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
   }, 60_000);
 
   test("the cancel of a running job is requested", async () => {
-    const question = { question: "Will this end?", words: 600, everyMs: 100 };
+    const question = { question: "Will this end?", words: 600, everyMs: 100, priority: 10 };
     const id = await stage.client.mutation(api.stage.ask, question);
     await expect.poll(async () => (await job("answers", id))?.job.status, PATIENCE).toBe("running");
     const page = await looks.open(`/queues/answers/jobs/${id}`);

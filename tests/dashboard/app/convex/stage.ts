@@ -21,10 +21,15 @@ export const sendMails = mutation({
 });
 
 export const ask = mutation({
-  args: { question: v.string(), words: v.number(), everyMs: v.number() },
+  args: {
+    question: v.string(),
+    words: v.number(),
+    everyMs: v.number(),
+    priority: v.optional(v.number()),
+  },
   returns: v.string(),
-  handler: async (ctx, question): Promise<string> =>
-    await answers.enqueue(ctx, question, { name: "question", key: question.question }),
+  handler: async (ctx, { priority, ...question }): Promise<string> =>
+    await answers.enqueue(ctx, question, { name: "question", key: question.question, priority }),
 });
 
 export const callWebhooks = mutation({
