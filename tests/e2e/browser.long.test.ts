@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launch } from "../support/chromium.js";
 import { start, type Program } from "../support/program.js";
 
+/** A page may show a change later than it is committed. */
+const PATIENCE = { timeout: 30_000 };
+
 describe.skipIf(!hasChromium())("the render farm's page", () => {
   let farm: Program;
   let url: string;
@@ -59,12 +62,14 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
     expect(before).toBeLessThan(48);
     await second.reload();
     await second.getByRole("img", { name: /tiles drawn/ }).waitFor();
-    await expect.poll(() => drawn(second), { timeout: 10_000 }).toBeGreaterThanOrEqual(before);
+    await expect.poll(() => drawn(second), PATIENCE).toBeGreaterThanOrEqual(before);
 
     await Promise.all([allDrawn(first), allDrawn(second)]);
     // The last tile's pixels follow its row by a query.
-    await expect.poll(() => pixels(first), { timeout: 10_000 }).not.toBe(await blank(first));
-    await expect.poll(async () => (await pixels(first)) === (await pixels(second))).toBe(true);
+    await expect.poll(() => pixels(first), PATIENCE).not.toBe(await blank(first));
+    await expect
+      .poll(async () => (await pixels(first)) === (await pixels(second)), PATIENCE)
+      .toBe(true);
   }, 120_000);
 
   test("a summary that failed once shows that on the page, and comes by itself", async () => {
