@@ -4,10 +4,15 @@ import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 import { Session } from "./session.js";
 import { bundleApp } from "../../local/virtual/appBundle.js";
+import { evaluatedApp } from "../../local/virtual/evaluatedApp.js";
+import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import type { Program } from "../../local/virtual/program.js";
 import { createWorld, type World, type WorldOptions } from "../../local/virtual/world.js";
 
 const APP = path.join(root, "tests/support/app");
+
+/** That modules carry nothing from call to call is held elsewhere: that check takes the most time of all. */
+const SANDBOXES = keepSandboxes({ contexts: "reused" });
 
 export interface VirtualApp {
   world: World;
@@ -22,9 +27,11 @@ export interface VirtualApp {
 export async function startVirtualApp(options: WorldOptions): Promise<VirtualApp> {
   linkPackage(APP);
   const app = await bundleApp(APP, { inputs: [path.join(root, "dist")] });
-  // That modules carry nothing from call to call is held elsewhere; that check takes the most time of all.
-  const world = await createWorld({ runner: { contexts: "reused" }, ...options });
-  await world.push(app);
+  const world = await createWorld({
+    deployment: await evaluatedApp(app, options.variables),
+    runner: { sandboxes: SANDBOXES },
+    ...options,
+  });
   const { token } = (await world.call("tokens:create", { name: "fleet", queues: null })) as {
     token: string;
   };

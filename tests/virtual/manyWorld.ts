@@ -10,9 +10,12 @@ import { root } from "../support/paths.js";
 import { COMPONENT_VERSION } from "../../src/shared/index.js";
 import type { DeploymentClass } from "../../local/functions/classes.js";
 import { bundleApp, type AppBundle } from "../../local/virtual/appBundle.js";
+import { evaluatedApp } from "../../local/virtual/evaluatedApp.js";
+import { keepSandboxes } from "../../local/virtual/keptSandboxes.js";
 import { createWorld, type World } from "../../local/virtual/world.js";
 
 const APP = path.join(root, "tests/virtual/app-many");
+const SANDBOXES = keepSandboxes({ contexts: "reused" });
 
 export interface ManyOptions {
   queues: number;
@@ -188,12 +191,13 @@ export async function startManyWorld(options: ManyOptions): Promise<ManyWorld> {
     INLINE: given.isInline,
   };
   const said = Object.entries(variables).filter(([, value]) => value !== undefined);
+  const environment = Object.fromEntries(said.map(([name, value]) => [name, String(value)]));
   const world = await createWorld({
     seed,
     class: deploymentClass,
-    runner: { contexts: "reused" },
-    variables: Object.fromEntries(said.map(([name, value]) => [name, String(value)])),
+    deployment: await evaluatedApp(app, environment),
+    runner: { sandboxes: SANDBOXES },
+    variables: environment,
   });
-  await world.push(app);
   return new ManyWorld(world);
 }
