@@ -78,7 +78,8 @@ export async function complete(
   if (judgeCall(session, args.callSeq) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
     const jobs = await leasedBefore(ctx, session, session.callSeq);
-    return { ...session.reply, jobs, ...(await beat(ctx, session, args.held)) };
+    const others = await beat(ctx, session, args.held);
+    return { ...session.reply, jobs, ...others, ...repliedWith({}, session) };
   }
 
   const { answers, current, besideCallbacks } = await record(ctx, session, args, now);
@@ -111,8 +112,7 @@ export async function complete(
   );
   await watch(ctx, closed, claimed, now);
   const others = await beat(ctx, current, args.held);
-  const quiet = current.isQuiet === true ? { isQuiet: true } : {};
-  if (claimed === undefined) return { answers, jobs: [], ...others, ...quiet };
+  if (claimed === undefined) return { answers, jobs: [], ...others, ...repliedWith({}, current) };
   return {
     answers,
     jobs: claimed.jobs,

@@ -44,10 +44,11 @@ export const recordLate = internalMutation({
   handler: async (ctx, { token, sessionKey, finished }): Promise<null> => {
     const session = await sessionOfKey(ctx.db, sessionKey);
     if (session?.token !== token) return null;
-    const { leases } = await withEffects(ctx, {}, (ctx) =>
+    const { answers, leases } = await withEffects(ctx, {}, (ctx) =>
       recordAll(ctx, session, [finished], "worker"),
     );
-    if (leases.length < session.leases.length) await keepOthers(ctx.db, session, leases);
+    const recorded = answers.filter(({ answer }) => answer === "ok").length;
+    if (leases.length < session.leases.length) await keepOthers(ctx.db, session, leases, recorded);
     return null;
   },
 });

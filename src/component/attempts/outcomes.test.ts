@@ -220,9 +220,15 @@ describe("a job of a circular queue", () => {
 
   test("that is canceled while it runs has had its last round", async () => {
     const { world, id, worker, job } = await running(circular);
+    await worker.complete([succeeded(job, "0".repeat(2_000))]);
+    const [next] = await worker.claim();
     await world.cancel(id);
-    await worker.complete([succeeded(job, 1)]);
-    expect(await world.status(id)).toMatchObject({ status: "succeeded", result: 1 });
+    await worker.complete([succeeded(next!, "1".repeat(2_000))]);
+    expect(await world.status(id)).toMatchObject({
+      status: "succeeded",
+      result: "1".repeat(2_000),
+    });
+    expect(await world.all("payloads")).toHaveLength(1);
   });
 });
 

@@ -50,7 +50,7 @@ export function namesOf({ queues }: ClaimRequest): string[] {
 
 /** The worker's part of it. It learns from each answer that an operator has it claim nothing. */
 export function repliedWith(
-  { fleet, places = [], isLate, busyRows = [] }: Claimed,
+  { fleet, places = [], isLate, busyRows = [] }: Partial<Claimed>,
   { isQuiet }: Session,
 ): Pick<ClaimReply, "fleet" | "places" | "isLate" | "isQuiet" | "busyRows"> {
   return {
@@ -92,14 +92,12 @@ export async function claim(
   const queues = namesOf(request);
   const { about } = args;
   const caller = { token, sessionKey: args.sessionKey, name: args.name, queues, about };
-  const session = await enterSession(ctx, caller, now);
+  // Its row may have another name, as of a session that has only beaten.
+  const session = { ...(await enterSession(ctx, caller, now)), name: args.name };
   if (judgeCall(session, args.callSeq) === "repeated") {
     const cursor = session.reply.cursor ?? "{}";
-    return {
-      jobs: await leasedBefore(ctx, session, session.callSeq),
-      cursor,
-      session: session._id,
-    };
+    const jobs = await leasedBefore(ctx, session, session.callSeq);
+    return { jobs, cursor, session: session._id, ...repliedWith({}, session) };
   }
   const taken = await takeJobs(ctx, session, args.callSeq, request, now);
   const { leases, jobs, cursor, timer } = taken;

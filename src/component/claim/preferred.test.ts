@@ -104,6 +104,15 @@ describe("a job that prefers workers for a time", () => {
     expect(await other.hasWork({}, { on: true })).toBe(false);
   });
 
+  test("is its worker's by name with the first claim, also where that comes after a beat", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue("job", { prefer: { worker: "a", forMs: 60_000 } });
+    const a = world.worker("a");
+    await a.heartbeat([]);
+    expect(await a.claim()).toHaveLength(1);
+    expect((await world.job(id)).worker).toBe("a");
+  });
+
   test("that falls due later prefers them from then on", async () => {
     const world = await newWorld();
     await world.enqueue("job", { runAfter: 60_000, prefer: forGpu });

@@ -157,8 +157,9 @@ export async function insertLeased(
   return (await db.get("jobs", id))!;
 }
 
-/** `running` → `succeeded`. The result must have been found storable. */
+/** `running` → `succeeded`. The result must have been found storable. One of an earlier round goes, as in {@link comeRound}. */
 export async function succeed(ctx: EdgeCtx, job: Job, queue: Queue, result: Value): Promise<Job> {
+  if (!(await isResultOwed(ctx.db, job))) await discard(ctx, job.result);
   return await end(ctx, job, queue, "succeed", {
     ...askedNoMore,
     result: await store(ctx.db, result),

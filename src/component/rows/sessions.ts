@@ -212,6 +212,11 @@ export async function setQuiet(db: DatabaseWriter, id: Id<"sessions">, isQuiet: 
   await db.patch("sessions", id, { isQuiet });
 }
 
+/** How many outcomes it has recorded, with these. */
+function moreDone({ done = 0 }: Session, recorded: number): { done?: number } {
+  return recorded === 0 ? {} : { done: done + recorded };
+}
+
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
 function offerFields({ labels, groups, groupPrefix, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
@@ -255,7 +260,7 @@ export async function closeCall(
   const changed = {
     ...seen,
     ...spoken(session, seen.state, call.about, now),
-    ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
+    ...moreDone(session, recorded),
     ...(call.duty === undefined ? {} : dutyOf(call.duty, leases, now)),
     callSeq: call.callSeq,
     ...(session.hasDeparted === undefined ? {} : { hasDeparted: undefined }),
@@ -364,14 +369,23 @@ export async function depart(
   });
 }
 
-/** Some of its attempts had run long enough, and have been ended. The session lives, and keeps its other leases. */
+/**
+ * Some of its attempts had run long enough, and have been ended, or it has `recorded` outcomes outside its calls. The
+ * session lives, and keeps its other leases.
+ */
 export async function keepOthers(
   db: DatabaseWriter,
   session: Session,
   leases: HeldLease[],
+  recorded = 0,
 ): Promise<void> {
   const { state, expiresAt } = alive(leases, session.lastSeenAt);
-  await db.patch("sessions", session._id, { state, expiresAt, leases });
+  await db.patch("sessions", session._id, {
+    state,
+    expiresAt,
+    leases,
+    ...moreDone(session, recorded),
+  });
 }
 
 /** It has been silent for long, and holds nothing. */

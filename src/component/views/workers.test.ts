@@ -57,6 +57,17 @@ describe("a worker", () => {
     expect(await shown(world)).toMatchObject([{ done: 2, state: "waiting" }]);
   });
 
+  test("counts an outcome that it has handed over", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const { token, sessionKey } = worker;
+    await world.t.mutation(api.lib.completeLater, { token, sessionKey, finished: succeeded(job!) });
+    await world.settle();
+    expect(await shown(world)).toMatchObject([{ done: 1, state: "waiting" }]);
+  });
+
   test("has its state since it last changed, and not since its last call", async () => {
     const world = await newWorld();
     const worker = world.worker("a");
@@ -137,13 +148,15 @@ describe("a worker that an operator has quieted", () => {
     const [job] = first.jobs;
     expect(await quiet(world)).toEqual({ changed: true });
     expect(await quiet(world)).toEqual({ changed: false });
-    expect(await claim(2, facts, 4)).toMatchObject({ jobs: [], isQuiet: true });
+    for (const _ of ["claim", "repeat"])
+      expect(await claim(2, facts, 4)).toMatchObject({ jobs: [], isQuiet: true });
     expect(await beat(facts, [leaseOf(job!)])).toMatchObject({
       ...{ answers: [{ answer: "ok" }], isQuiet: true },
     });
-    worker.n = 2;
-    const reply = await worker.complete([succeeded(job!)], { claim: 4 });
-    expect(reply).toMatchObject({ words: ["ok"], jobs: [], isQuiet: true });
+    for (const _ of ["completion", "repeat"]) {
+      const reply = await worker.complete([succeeded(job!)], { n: 3, claim: 4 });
+      expect(reply).toMatchObject({ words: ["ok"], jobs: [], isQuiet: true });
+    }
     expect(await shown(world)).toMatchObject([{ quietBy: "operator", state: "waiting", done: 1 }]);
     const { token, sessionKey } = worker;
     expect(await world.t.query(api.lib.isQuiet, { token, sessionKey })).toBe(true);
