@@ -130,6 +130,18 @@ describe("on standby", () => {
     expect(standbys).toHaveLength(1);
   });
 
+  test("it says that it lives where it was to watch, and is quiet", async () => {
+    const { clock, callsOf, loop } = await withDuty({
+      ...STANDBY,
+      kind: "watch",
+      nextMs: WATCH_MS,
+    });
+    await clock.advance(3 * LOOK_AGAIN_MS);
+    loop.setQuiet(true, "operator");
+    await clock.advance(2 * WATCH_MS);
+    expect(callsOf("heartbeat")[0]).toMatchObject({ onCall: { room: 0 } });
+  });
+
   test.each([
     ["a beat is not answered", "before" as const],
     ["the answer to a beat is lost", "after" as const],

@@ -94,9 +94,9 @@ export class OnCall {
     return this.duty;
   }
 
-  /** How often it beats, where its duty says so: `null` for not at all. */
+  /** How often it beats, where its duty says so: `null` for not at all, as where it watches, which claims do. */
   get beatMs(): number | null | undefined {
-    return this.duty === "watch" ? null : this.nextMs;
+    return this.duty === "watch" && this.deps.room() > 0 ? null : this.nextMs;
   }
 
   /** The same request, which asks for a duty now if it may stand by. */

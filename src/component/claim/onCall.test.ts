@@ -197,6 +197,20 @@ describe("a claim", () => {
     expect(await reached(standby)).toBe(2 + 4);
   });
 
+  test("of a worker that an operator has quieted leaves it no duty for which it needs room", async () => {
+    const { world, on, watcher, standby } = await newFleet();
+    const rowOf = async ({ name }: Member) =>
+      (await world.all("sessions")).find((row) => row.name === name)!;
+    for (const member of on) await member.leaves();
+    for (const one of [watcher, standby[0]!]) {
+      await world.t.mutation(api.operate.quietWorker, { id: (await rowOf(one))._id });
+      await one.claims();
+      const { peers, standbySince } = await rowOf(one);
+      expect(peers !== undefined && standbySince === undefined).toBe(false);
+      expect((await one.beats({ room: 0 }))?.kind).toBe("off");
+    }
+  });
+
   test("that repeats gets no duty: its worker asks again", async () => {
     const { on } = await newFleet();
     on[0]!.n -= 1;
@@ -283,6 +297,15 @@ describe("a beat", () => {
     vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);
     expect(await standby[4]!.beats()).toMatchObject({ kind: "off" });
     expect(await standby[4]!.claims()).toMatchObject({ kind: "onCall" });
+  });
+
+  test("of the one that watches ends that where it has no room, and another comes", async () => {
+    const { on, standby, watcher } = await newFleet();
+    expect(await watcher.beats()).toMatchObject({ kind: "watch" });
+    expect(await watcher.beats({ room: 0 })).toMatchObject({ kind: "off" });
+    await on[0]!.beats();
+    expect(await called(standby)).toEqual([standby[0]!.name]);
+    expect(await standby[0]!.claims()).toMatchObject({ kind: "watch" });
   });
 
   test("that comes late puts no worker on call", async () => {

@@ -184,7 +184,9 @@ export async function askedDuty(
   const isNamed = lookIn?.length === 0;
   const jobs = isNamed ? more : hasLeft ? Math.max(1, more) : 0;
   const left = hasLeftRows ? Math.max(1, jobs) : jobs;
-  return await dutyAfterClaim(ctx, session, onCall, { room: max - leases.length, left }, now);
+  // A quiet one is given no job.
+  const room = session.isQuiet === true ? 0 : max - leases.length;
+  return await dutyAfterClaim(ctx, session, onCall, { room, left }, now);
 }
 
 /** How a claim went, as far as duty goes. */
@@ -294,7 +296,10 @@ export async function dutyAtBeat(
   return { duty: onCall(session, seen, standing) };
 }
 
-/** It stands by as before, while enough are on call, one watches, and it has not been called. Else it is to claim. */
+/**
+ * It stands by as before, while enough are on call, one watches, and it has not been called. Else it is to claim. Without
+ * room it does not watch: a beat of one on call has another come for that.
+ */
 function stillStandsBy(
   session: Session,
   request: OnCallRequest,
@@ -304,6 +309,7 @@ function stillStandsBy(
   now: number,
 ): { fields?: DutyFields; duty: Duty } {
   const { peers: of, standbySince = 0 } = session;
+  if (standbySince === WATCHING && (request.room ?? 0) === 0) return { fields: {}, duty: OFF };
   const isCalled = standbySince >= FIRST_PLACE && standbySince <= seen.last;
   const isWatched = watcher !== undefined || standbySince === WATCHING;
   const isServed = others.length >= ON_CALL && isWatched;
