@@ -2,8 +2,9 @@
  * Calls into the component, with a plain message for the newcomer's first slip: the component is imported but not
  * mounted. Every call of `src/client` goes through here.
  */
-import { conveyorError, isConveyorError, kindOf } from "../shared/index.js";
+import { conveyorError, isConveyorError, kindOf, type QueueDeclaration } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
+import type { RunsMutations } from "./types.js";
 
 /** The messages of the platform, and of `convex-test`, for a component that the app does not have. */
 const NOT_MOUNTED = /Child component .* not found|Component ".*" is not registered/;
@@ -34,6 +35,27 @@ export async function callComponent<Result>(call: () => Promise<Result>): Promis
       `This deployment does not have Conveyor's component. ${HOW_TO_MOUNT}`,
       { platform: error.message },
     );
+  }
+}
+
+/**
+ * Runs a call that names these queues. Where the component does not know them as they are declared, it refuses the call with
+ * nothing written; they are then declared, and the call is repeated: within a mutation, in one transaction.
+ */
+export async function callDeclaring<Result>(
+  ctx: RunsMutations,
+  component: ComponentApi,
+  declarations: readonly QueueDeclaration[],
+  call: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await callComponent(call);
+  } catch (error) {
+    if (!isConveyorError(error, "queuesUndeclared")) throw error;
+    const names = error.data["queues"] as string[];
+    const queues = declarations.filter(({ name }) => names.includes(name));
+    await callComponent(() => ctx.runMutation(component.lib.declare, { queues }));
+    return await callComponent(call);
   }
 }
 

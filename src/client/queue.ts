@@ -44,7 +44,7 @@ import {
 } from "./handlerOptions.js";
 import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
-import { callComponent, checkWrites } from "./mounted.js";
+import { callComponent, callDeclaring, checkWrites } from "./mounted.js";
 import { inSpan, NewJobs } from "./newJobs.js";
 import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
 import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
@@ -282,11 +282,11 @@ export class Queue<
     payload: VPayload["type"],
     options: OptionsOf<Name, VPayload, VResult, VContext, Handled> = {},
   ): Promise<ReplaceReply<Name>> {
-    const { lib } = this.component;
     const [reply] = await inSpan(this, options, 1, async (traced) => {
       const job = await this.newJobs(ctx).make(payload, traced);
-      const args = { id, queue: await this.declaration(), job };
-      return [await callComponent(() => ctx.runMutation(lib.replace, args))] as const;
+      const queue = await this.declaration();
+      const call = () => ctx.runMutation(this.component.lib.replace, { id, queue, job });
+      return [await callDeclaring(ctx, this.component, [queue], call)] as const;
     });
     return { ...reply, id: reply.id as JobId<Name> };
   }
@@ -375,7 +375,8 @@ export class Queue<
 
   private async send(ctx: RunsMutations, jobs: NewJob[]): Promise<Enqueued[]> {
     const queue = await this.declaration();
-    return await callComponent(() => ctx.runMutation(this.component.lib.enqueue, { queue, jobs }));
+    const call = () => ctx.runMutation(this.component.lib.enqueue, { queue, jobs });
+    return await callDeclaring(ctx, this.component, [queue], call);
   }
 
   /** @internal Every enqueue and claim carries it; the component keeps the last one that it received. */

@@ -25,7 +25,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { answersWith, checkFinished, logRefused, vWorkerFinished } from "./finished.js";
 import { handleOf, type Reference } from "./handlerOptions.js";
 import { mustAllow } from "./leave.js";
-import { callComponent } from "./mounted.js";
+import { callComponent, callDeclaring } from "./mounted.js";
 import { joinRelated, type RelatedQueries, type WithRelated } from "./related.js";
 import { RowClaims } from "./rowClaims.js";
 import { servedQueues, type Served } from "./served.js";
@@ -97,7 +97,7 @@ export function workerFunctions<
         await ask(ctx, args.token, (token) => ({ ...call, token, ...wanted(token, args) }));
         const scope = await scoping();
         const rows = await tables.offer(ctx, args.token, args);
-        const claimed = await callComponent(() =>
+        const claimed = await callDeclaring(ctx, component, declarations, () =>
           ctx.runMutation(component.lib.claim, {
             ...args,
             queues: declarations,
@@ -151,7 +151,7 @@ export function workerFunctions<
           claim === undefined
             ? {}
             : { claim: { ...claim, queues: declarations, ...(await scoping()), ...rows } };
-        const completed = await callComponent(() =>
+        const completed = await callDeclaring(ctx, component, declarations, () =>
           ctx.runMutation(component.lib.complete, {
             ...{ ...args, callSeq: numberOf(callSeq) },
             ...{ finished: checked, ...next },

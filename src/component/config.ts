@@ -16,8 +16,8 @@ import {
 } from "../shared/index.js";
 import { mutation } from "./_generated/server.js";
 import { configureQueue } from "./manage/control.js";
-import { withEffects } from "./edges/applyEffects.js";
-import { declareQueue, findQueue } from "./rows/queues.js";
+import { declare } from "./enter/declare.js";
+import { findQueue } from "./rows/queues.js";
 
 /**
  * Fields of an update win over the class's declaration, until they are updated again or reset
@@ -29,8 +29,7 @@ export const update = mutation({
   handler: async (ctx, { maxParallelism, logLevel }): Promise<null> => {
     if ((await findQueue(ctx.db, WORKPOOL_QUEUE)) === null) {
       // Before the first enqueue: that one declares the other fields.
-      const declared = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
-      await withEffects(ctx, {}, (ctx) => declareQueue(ctx, declared));
+      await declare(ctx, [{ name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG }]);
     }
     const overrides: QueueOverrides = {
       ...(maxParallelism === undefined ? {} : { maxParallelism }),

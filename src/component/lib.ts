@@ -43,6 +43,7 @@ import { about, claimed, claimRequest, lookConditions } from "./claim/claimCall.
 import * as completeStep from "./attempts/complete.js";
 import * as completeLaterStep from "./attempts/completeLater.js";
 import * as countsStep from "./count/counts.js";
+import * as declareStep from "./enter/declare.js";
 import * as enqueueStep from "./enter/enqueue.js";
 import * as hasWorkStep from "./claim/hasWork.js";
 import * as heartbeatStep from "./attempts/heartbeat.js";
@@ -76,6 +77,19 @@ export const enqueue = mutation({
   args: { queue: vQueueDeclaration, jobs: v.array(vNewJob) },
   returns: v.array(vEnqueued),
   handler: (ctx, { queue, jobs }) => enqueueStep.enqueue(ctx, queue, jobs),
+});
+
+/**
+ * Writes the declarations of 1 to 32 queues, as the app's code has them. `enqueue`, `replace`, `claim` and `complete` refuse
+ * with `queuesUndeclared` where that is to be done first: the caller then calls this, and repeats the call, in one mutation.
+ */
+export const declare = mutation({
+  args: { queues: v.array(vQueueDeclaration) },
+  returns: v.null(),
+  handler: async (ctx, { queues }) => {
+    await declareStep.declare(ctx, queues);
+    return null;
+  },
 });
 
 /** Ends a job of the queue that has not begun, and only then enqueues another in its place. */

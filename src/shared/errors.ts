@@ -10,6 +10,8 @@ import { wellFormed } from "./text.js";
 export const ERROR_CODES = [
   /** No code has ever defined this queue, or it is not served here. */
   "unknownQueue",
+  /** Between the app and its component: queues are to be declared before the call. */
+  "queuesUndeclared",
   /** No job has this id. */
   "unknownJob",
   /** No worker outside has this id. */

@@ -6,7 +6,7 @@ import type {
   FunctionVisibility,
 } from "convex/server";
 import type { NewJob } from "../shared/index.js";
-import { callComponent, sendAll, type ComponentApi, type RunsMutations } from "../client/parts.js";
+import { callDeclaring, sendAll, type ComponentApi, type RunsMutations } from "../client/parts.js";
 import type { WorkOptions } from "./options.js";
 import { declarationOf, jobOptions } from "./work.js";
 import type { WorkId } from "./validators.js";
@@ -57,7 +57,9 @@ export async function enqueueBatch<
   const enqueued = await sendAll(ctx, jobs, {
     expire: false,
     send: (part) =>
-      callComponent(() => ctx.runMutation(component.lib.enqueue, { queue, jobs: part })),
+      callDeclaring(ctx, component, [queue], () =>
+        ctx.runMutation(component.lib.enqueue, { queue, jobs: part }),
+      ),
   });
   return enqueued.map(({ id }) => id as WorkId);
 }

@@ -16,6 +16,7 @@ const STEP = `${LEASES}; ${LOOK}; ${LANES}`;
 
 const BY: Record<string, string> = {
   "lib:enqueue": "1,000 jobs (`ENQUEUE_MAX_JOBS`); of a queue's routes 127 rows, read once",
+  "lib:declare": "32 queues (`QUEUES_MAX`); of each with more shards its routes",
   "lib:replace": ONE_JOB,
   "lib:statusBatch": "100 jobs (`STATUS_BATCH_MAX`), `STATUS_BATCH_MAX_BYTES`",
   "lib:attempts": "1,000 attempts (`PAGE_MAX`) with errors and traces of 4 KB each",

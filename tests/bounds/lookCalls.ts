@@ -1,8 +1,8 @@
 /** The calls of pages and of operators that read most in the full world. */
-import { BULK_CHANGED } from "../../src/shared/index.js";
+import { BULK_CHANGED, QUEUES_MAX } from "../../src/shared/index.js";
 import { mutation, type Line } from "../interleavings/line.js";
 import type { Call } from "../interleavings/transactions.js";
-import { PUSH_QUEUES, queueName } from "./fullShapes.js";
+import { declarationOf, many, PUSH_QUEUES, queueName } from "./fullShapes.js";
 import { peersIn } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 
@@ -77,12 +77,25 @@ export function observeCalls({ long, pending, world, tokenId }: FullWorld) {
 
 const STATUSES = ["scheduled", "pending", "running", "succeeded", "failed", "canceled", "timedOut"];
 
+/** Of as many queues as one call may declare. */
+const declares = (queueAt: (n: number) => number, changed: object) =>
+  mutation("lib:declare", {
+    queues: many(QUEUES_MAX, (n) => declarationOf(queueAt(n))).map(({ name, config }) => ({
+      ...{ name, config: { ...config, ...changed } },
+    })),
+  });
+
 export function operateCalls({ world, long, pending, tokenId }: FullWorld) {
   const named = { queue: queueName(0) };
   const change = (action: string, filter: object = {}) =>
     mutation(`operate:${action}Many`, { ...named, filter, limit: BULK_CHANGED });
   const worker = { id: world.line.rows("sessions").find(({ lane }) => lane === undefined)!._id };
   return {
+    "lib:declare": [
+      declares((n) => n, { fallbackAfterMs: 1_000 }),
+      // With few shards: there is room for more.
+      declares((n) => PUSH_QUEUES + 37 + 2 * n, { shards: 5 }),
+    ],
     "operate:quietWorker": [mutation("operate:quietWorker", worker)],
     "operate:resumeWorker": [
       async (line: Line) => {

@@ -268,8 +268,7 @@ test("a lane that wakes rely on scans for more though its first job has not ende
   const started = scheduled(line, "push/laneAction:laneProcess").map(
     (row) => (argsAt(line.point, COMPONENT, row) as ProcessStart).lanes[0],
   );
-  expect(started[0]).not.toHaveProperty("lookAfterMs");
-  expect(started[1]).toMatchObject({ lookAfterMs: 100 });
+  expect(started.map((lane) => lane?.lookAfterMs).sort()).toEqual([100, undefined]);
 });
 
 // Rules out D18.

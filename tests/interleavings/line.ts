@@ -4,6 +4,7 @@
  */
 import type { Enqueued, JobOptions, QueueDeclaration } from "../../src/shared/index.js";
 import { COMPONENT } from "../races/deployment.js";
+import { declaring } from "../support/declaring.js";
 import { Violation } from "../races/world.js";
 import type { Point } from "./point.js";
 import { answerOf, type Begun, type Call, type Transactions } from "./transactions.js";
@@ -60,8 +61,13 @@ export class Line {
     return this.transactions.now;
   }
 
-  /** Begins, commits, answers. */
+  /** Begins, commits, answers. Queues that the call finds undeclared are declared by a commit before it. */
   async do<T = unknown>(call: Call): Promise<T> {
+    const declare = (args: object) => this.#do(mutation("lib:declare", args));
+    return await declaring(call.args, declare, () => this.#do<T>(call));
+  }
+
+  async #do<T = unknown>(call: Call): Promise<T> {
     const begun = await this.transactions.run(this.point, call);
     const answer = call.row === undefined ? answerOf<T>(begun) : (undefined as T);
     // No other transaction was there to conflict with.

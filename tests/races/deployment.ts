@@ -44,7 +44,18 @@ const APP = {
     export const handler = mutation(() => createFunctionHandle(internal.app.work));
     export const facts = internalMutation(async (ctx, { job }) => job);
     export const teller = mutation(() => createFunctionHandle(internal.app.facts));
+    export const enqueuesFirst = mutation(async (ctx, { queue }) => {
+      const call = () => ctx.runMutation(components.conveyor.lib.enqueue, { queue, jobs: [{ payload: 1 }] });
+      try {
+        return await call();
+      } catch (error) {
+        if (error.data?.code !== "queuesUndeclared") throw error;
+        await ctx.runMutation(components.conveyor.lib.declare, { queues: [queue] });
+        return await call();
+      }
+    });
     export const enqueuesTwice = mutation(async (ctx, { queue }) => {
+      await ctx.runMutation(components.conveyor.lib.declare, { queues: [queue] });
       for (const payload of [1, 2]) await ctx.runMutation(components.conveyor.lib.enqueue, { queue, jobs: [{ payload }] });
     });
     export const fail = mutation(async (ctx) => { await ctx.db.insert("faults", {}); });

@@ -5,6 +5,7 @@
 import { convexToJson, jsonToConvex, type Value } from "convex/values";
 import type { QueryResult } from "../../local/functions/types.js";
 import type { Answer, ClaimedJob, Finished, QueueDeclaration } from "../../src/shared/index.js";
+import { declaring } from "../support/declaring.js";
 import { COMPONENT } from "./deployment.js";
 import type { Stage } from "./stage.js";
 
@@ -41,7 +42,13 @@ export class World {
     this.token = (made as { token: string }).token;
   }
 
+  /** A queue that the call finds undeclared is declared by a transaction before it. */
   async call(namespace: string, path: string, args: object = {}): Promise<unknown> {
+    const declare = (queues: object) => this.#call(COMPONENT, "lib:declare", queues);
+    return await declaring(args, declare, () => this.#call(namespace, path, args));
+  }
+
+  async #call(namespace: string, path: string, args: object): Promise<unknown> {
     const json = convexToJson(args as Value);
     const result = await this.stage.runner.mutation({ namespace, path }, json, CALLER);
     if (result.ok) return jsonToConvex(result.value);

@@ -1,10 +1,17 @@
 /** For tests: any queue by its declaration, as if an app with that code had been deployed; its rows; workers outside. */
 import type { World } from "../../local/virtual/world.js";
 import { startVirtualApp } from "../support/virtualApp.js";
+import { declaring } from "../support/declaring.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 import type { QueueConfig, QueueDeclaration } from "../../src/shared/index.js";
 
 export const COMPONENT = { componentPath: "conveyor" };
+
+/** Calls the component itself; a queue that it finds undeclared is declared first. */
+export async function callDeclaring(world: World, path: string, args: object): Promise<unknown> {
+  const declare = (queues: object) => world.call("lib:declare", queues, COMPONENT);
+  return await declaring(args, declare, () => world.call(path, args, COMPONENT));
+}
 
 export interface JobRow {
   _id: string;
@@ -58,7 +65,7 @@ export class Place {
       payload: payload ?? { n: (this.written += 1), ms },
       options,
     }));
-    const enqueued = await this.world.call("lib:enqueue", { queue, jobs: all }, COMPONENT);
+    const enqueued = await callDeclaring(this.world, "lib:enqueue", { queue, jobs: all });
     return (enqueued as { id: string }[]).map(({ id }) => id);
   }
 
@@ -66,7 +73,7 @@ export class Place {
     const n = (this.calls += 1);
     const session = { token: this.token, sessionKey: "outside", name: "outside", callSeq: n };
     const args = { ...session, queues: [queue], max, ...conditions };
-    const { jobs } = (await this.world.call("lib:claim", args, COMPONENT)) as {
+    const { jobs } = (await callDeclaring(this.world, "lib:claim", args)) as {
       jobs: { id: string }[];
     };
     return jobs.map(({ id }) => id);

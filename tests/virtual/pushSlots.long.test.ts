@@ -1,6 +1,7 @@
 /** All queues together take half of the class's slots of the scheduler, each has its turn, and the app its own functions. */
 import { expect, test } from "vitest";
 import { startVirtualApp } from "../support/virtualApp.js";
+import { callDeclaring } from "./declaredWorld.js";
 import { PROCESSES_BY_CLASS } from "../../src/shared/index.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
@@ -46,7 +47,7 @@ test("seven busy queues on the smallest class leave the app its scheduled functi
     const jobs = Array.from({ length: JOBS }, (_, n) => ({ payload: { n, ms: JOB_MS } }));
     for (let i = 0; i < QUEUES; i += 1) {
       const queue = { name: `busy${i}`, config: { ...config, maxParallelism: 3 } };
-      await world.call("lib:enqueue", { queue, jobs }, { componentPath: "conveyor" });
+      await callDeclaring(world, "lib:enqueue", { queue, jobs });
     }
     const asked: number[] = [];
     for (let n = 0; n < SERVED_MS / 1_000; n += 1) {

@@ -6,6 +6,7 @@
 import { expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
 import { startVirtualApp } from "../support/virtualApp.js";
+import { callDeclaring } from "./declaredWorld.js";
 import type { StoredCommit } from "../../local/engine/store.js";
 import type { Doc } from "../../local/engine/types.js";
 import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
@@ -74,7 +75,7 @@ test(`${JOBS} jobs over a month: fewer than a thousand scheduled functions, and 
         payload: n + i,
         options: { runAt: from + DAY_MS + spread(n + i) },
       }));
-      await world.call("lib:enqueue", { queue, jobs }, { componentPath: "conveyor" });
+      await callDeclaring(world, "lib:enqueue", { queue, jobs });
     }
     expect(store.standing.timers).toBeLessThan(100);
     world.stats.reset();

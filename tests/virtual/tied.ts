@@ -29,9 +29,7 @@ export async function startTied(queue: { name: string; config: object }): Promis
     return world.run(Promise.all(begun));
   };
   const { token } = await call("operate:createToken", { name: "fleet", queues: null });
-  // The first declares the queue: the rest would have to wait for that.
-  const [first] = await call("lib:enqueue", { queue, jobs: [{ payload: -1 }] });
-  await call("operate:deleteJob", { id: first.id });
+  await call("lib:declare", { queues: [queue] });
   const rows = (name: string) =>
     store.contents().find(({ table }) => table.name === name)?.docs ?? [];
   return { world, token, call, callAtOnce, rows };

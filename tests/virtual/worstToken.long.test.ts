@@ -164,6 +164,7 @@ beforeAll(async () => {
     FLOODED.map(({ name }) => name),
   );
   own = await makeToken("own", [OTHER.name]);
+  for (const queues of [FLOODED, [OTHER]]) await call("lib:declare", { queues });
   const one = await largest();
   expect(getDocumentSize(one.session)).toBeGreaterThan(SESSION_MAX_BYTES / 2);
   // The planted rows are more than the class may write in some seconds.

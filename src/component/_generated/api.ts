@@ -64,6 +64,7 @@ import type * as edges_processTime from "../edges/processTime.js";
 import type * as edges_startDeadlines from "../edges/startDeadlines.js";
 import type * as edges_transitions from "../edges/transitions.js";
 import type * as edges_wakes from "../edges/wakes.js";
+import type * as enter_declare from "../enter/declare.js";
 import type * as enter_enqueue from "../enter/enqueue.js";
 import type * as index_listIndex from "../index/listIndex.js";
 import type * as index_outsideWorkers from "../index/outsideWorkers.js";
@@ -218,6 +219,7 @@ const fullApi: ApiFromModules<{
   "edges/startDeadlines": typeof edges_startDeadlines;
   "edges/transitions": typeof edges_transitions;
   "edges/wakes": typeof edges_wakes;
+  "enter/declare": typeof enter_declare;
   "enter/enqueue": typeof enter_enqueue;
   "index/listIndex": typeof index_listIndex;
   "index/outsideWorkers": typeof index_outsideWorkers;

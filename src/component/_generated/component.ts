@@ -650,6 +650,58 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
         },
         Name
       >;
+      declare: FunctionReference<
+        "mutation",
+        "internal",
+        {
+          queues: Array<{
+            name: string;
+            config: {
+              leaseMs: number;
+              graceMs?: number;
+              maxResets: number;
+              shards: number;
+              retry?: {
+                maxAttempts: number;
+                initialBackoffMs: number;
+                base: number;
+                maxBackoffMs: number;
+                jitter?: "full" | "equal" | "none";
+              };
+              timeoutMs?: number;
+              expiresAfterMs?: number;
+              deadlineMs?: number;
+              circular?: boolean;
+              restMs?: number;
+              retention?: {
+                succeededMs: number;
+                failedMs: number;
+                canceledMs: number;
+                timedOutMs: number;
+              };
+              onComplete?: string;
+              onCompleteExclude?: Array<
+                "succeeded" | "failed" | "canceled" | "timedOut"
+              >;
+              logLevel?: "debug" | "info" | "warn" | "error";
+              push?: boolean;
+              handler?: {
+                kind: "action" | "mutation" | "query" | "inline";
+                handle: string;
+                takes: "payload" | "job";
+              };
+              maxParallelism?: number;
+              fallbackAfterMs?: number;
+              handlerMissingAfterMs?: number;
+              schedulerShare?: number;
+              result?: string;
+              listBy?: Array<"tag" | "group">;
+            };
+          }>;
+        },
+        null,
+        Name
+      >;
       enqueue: FunctionReference<
         "mutation",
         "internal",

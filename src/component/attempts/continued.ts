@@ -28,7 +28,7 @@ import {
 } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
 import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
-import { getQueue, type Queue } from "../rows/queues.js";
+import { declareQueue, findDeclared, getQueue, type Queue } from "../rows/queues.js";
 import { enqueueJobs } from "../enter/enqueue.js";
 import { effective, recordOutcome } from "./outcomes.js";
 import { checkQuota, countWrites } from "../rows/quotas.js";
@@ -124,7 +124,10 @@ export const recordFollowing = internalMutation({
       // Of one trace with this one, unless they name another.
       const { traceparent } = job;
       const inherited = traceparent === undefined ? undefined : { traceparent };
-      for (const { queue, jobs } of stands ? continued : []) {
+      for (const { queue: declaration, jobs } of stands ? continued : []) {
+        // No wrapper stands before a lane: the step declares by itself.
+        const known = await findDeclared(ctx.db, declaration, now);
+        const queue = known ?? (await declareQueue(ctx, declaration));
         const traced =
           inherited && jobs.map((one) => ({ ...one, options: { ...inherited, ...one.options } }));
         await enqueueJobs(ctx, queue, traced ?? jobs, ofWorker);

@@ -35,8 +35,7 @@ import { keepsOrder, readNamed } from "./named.js";
 import { askedDuty } from "./onCall.js";
 import { groupsKey, offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
-import { withEffects } from "../edges/applyEffects.js";
-import { declareQueue, type Queue } from "../rows/queues.js";
+import { declaredQueues, type Queue } from "../rows/queues.js";
 import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
@@ -174,9 +173,7 @@ export async function takeJobs(
   const named = await readNamed(ctx.db, request.named ?? [], request.queues);
   const wanted = new Set([...named.map(({ queue }) => queue), ...lookedIn(request)]);
   const of = request.queues.filter(({ name }) => wanted.has(name));
-  const declared = await withEffects(ctx, { now }, (ctx) =>
-    Promise.all(of.map((queue) => declareQueue(ctx, queue))),
-  );
+  const declared = await declaredQueues(ctx.db, of, now);
   const open = new Map(
     declared.filter(({ isPaused }) => !isPaused).map((queue) => [queue.name, queue]),
   );

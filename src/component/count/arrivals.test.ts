@@ -123,6 +123,7 @@ describe("the count of new jobs", () => {
 
   test("one that comes and goes within a transaction was never there", async () => {
     const world = await newWorld();
+    await world.t.mutation(api.lib.declare, { queues: [world.queue] });
     await world.t.run(async (ctx) => {
       const [one] = (await ctx.runMutation(
         api.lib.enqueue as never,

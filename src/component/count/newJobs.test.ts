@@ -103,6 +103,7 @@ describe("when a job falls due", () => {
   // Rules out D34, P28.
   test("a mutation that enqueues them one by one schedules one function, not one each", async () => {
     const world = await newWorld();
+    await world.t.mutation(api.lib.declare, { queues: [world.queue] });
     await world.t.run(async (ctx) => {
       for (let n = 0; n < 200; n += 1) {
         const jobs = [{ payload: n, options: { runAfter: 60_000, expiresAfterMs: 60_000 } }];

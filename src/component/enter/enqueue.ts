@@ -5,7 +5,7 @@
  * alarm of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm; in a
  * pushed queue with a polling lane, the door. Snapshot reads: of a job with a time, that segment's alarms; in a pushed
  * queue the gate; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`, and into `payloads`, `keys`,
- * `expiries`, `marks`; the first of its kind into `queues`, `jobRules`, `routes`, `timers`; a job that is replaced.
+ * `expiries`, `marks`; the first of its kind into `jobRules`, `routes`, `timers`; a job that is replaced.
  * Conflicts with: a change of the queue's declaration; a transaction that takes or frees the same key; a claim of the job
  * that is replaced; the first enqueue of the same rules or route; an alarm that goes; a lane that opens or shuts the
  * door. A plain job never with another enqueue, a claim or a completion: a caller neither writes nor depends on anything
@@ -42,7 +42,7 @@ import { findKey, giveKey, keptUntil } from "../rows/keys.js";
 import { log } from "../rows/log.js";
 import { checkMarks, insertMarks } from "../index/listIndex.js";
 import { store } from "../rows/payloads.js";
-import { declareQueue, type Queue } from "../rows/queues.js";
+import { declaredQueues, type Queue } from "../rows/queues.js";
 import { cancel, insertJob, type NewFields } from "../edges/transitions.js";
 
 /** Puts jobs into a queue, all or none: the caller's transaction is one. */
@@ -51,18 +51,20 @@ export async function enqueue(
   declaration: QueueDeclaration,
   jobs: readonly NewJob[],
 ): Promise<Enqueued[]> {
-  return await withEffects(ctx, { deliver: tellAll }, (ctx) => enqueueJobs(ctx, declaration, jobs));
+  const now = Date.now();
+  const [queue] = await declaredQueues(ctx.db, [declaration], now);
+  const step = { now, deliver: tellAll };
+  return await withEffects(ctx, step, (ctx) => enqueueJobs(ctx, queue!, jobs));
 }
 
 /** The same, for a step that has more to do. All jobs are checked before the first is written. */
 export async function enqueueJobs(
   ctx: EdgeCtx,
-  declaration: QueueDeclaration,
+  queue: Queue,
   jobs: readonly NewJob[],
   ofWorker = false,
 ): Promise<Enqueued[]> {
   checkJobs(jobs, ctx.now);
-  const queue = await declareQueue(ctx, declaration);
   if (queue.isDraining) {
     throw conveyorError(
       "queueDraining",

@@ -31,17 +31,10 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
+import { declare } from "../enter/declare.js";
 import { recordEvent } from "../rows/events.js";
 import { hastenPurge } from "../count/purge.js";
-import {
-  canonicalJson,
-  declareQueue,
-  findQueueRow,
-  mayNeedWake,
-  queueOf,
-  unknownQueue,
-} from "../rows/queues.js";
-import { withEffects } from "../edges/applyEffects.js";
+import { canonicalJson, findQueueRow, mayNeedWake, queueOf, unknownQueue } from "../rows/queues.js";
 import { wakeBlindly } from "../edges/wakes.js";
 import { checkShards } from "../rows/routes.js";
 
@@ -160,7 +153,7 @@ async function change(
 /** A queue that is not known yet is declared, where its definition came with the call. A known one is left as it is. */
 async function getOrDeclare(ctx: MutationCtx, { queue, declared }: Named): Promise<Doc<"queues">> {
   if (declared?.name === queue && (await findQueueRow(ctx.db, queue)) === null)
-    await withEffects(ctx, {}, (ctx) => declareQueue(ctx, declared));
+    await declare(ctx, [declared]);
   return await getRow(ctx.db, queue);
 }
 

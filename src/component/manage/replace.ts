@@ -11,6 +11,7 @@ import { tellAll } from "../edges/callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { enqueueJobs, REPLACED } from "../enter/enqueue.js";
 import { getJob } from "../rows/jobs.js";
+import { declaredQueues } from "../rows/queues.js";
 
 export interface Replaced {
   replaced: boolean;
@@ -30,10 +31,12 @@ export async function replace(
   if (!mayMove("cancel", there.status)) {
     return { replaced: false, id: there._id, status: there.status };
   }
-  return await withEffects(ctx, { deliver: tellAll }, async (ctx) => {
+  const now = Date.now();
+  const [queue] = await declaredQueues(ctx.db, [declaration], now);
+  return await withEffects(ctx, { now, deliver: tellAll }, async (ctx) => {
     // Its key goes first: the new job may have the same.
     const { status } = await cancelJob(ctx, there, REPLACED);
-    const [enqueued] = await enqueueJobs(ctx, declaration, [job]);
+    const [enqueued] = await enqueueJobs(ctx, queue!, [job]);
     return { replaced: true, id: enqueued!.id, status };
   });
 }

@@ -137,12 +137,53 @@ export function unknownQueue(name: string): Error {
 }
 
 /**
- * A declared queue, its row written if it is absent or differs.
+ * Queues that need no declaration, in the order of these. Throws `queuesUndeclared` for the others: the app's wrapper then
+ * has them declared (`enter/declare.ts`) in the same transaction, and repeats its call. Reads these rows for real.
+ */
+export async function declaredQueues(
+  db: DatabaseReader,
+  declarations: readonly QueueDeclaration[],
+  now: number,
+): Promise<Queue[]> {
+  const found = await Promise.all(declarations.map((one) => findDeclared(db, one, now)));
+  const known = found.filter((queue) => queue !== null);
+  if (known.length === found.length) return known;
+  const names = declarations.map(({ name }) => name).filter((_, i) => found[i] === null);
+  throw conveyorError(
+    "queuesUndeclared",
+    `These queues have not been declared, or not as this call names them: ${names.join(", ")}. Nothing was written. Call ` +
+      "`lib.declare` with their declarations, and then this function again; every function of `conveyor.queue(…)` and " +
+      "`conveyor.workerApi(…)` does so by itself.",
+    { queues: names },
+  );
+}
+
+/**
+ * A queue whose row stands as it is; `null` if the row is absent, or differs and is to be written.
  *
- * A burst of first callers conflicts once, over the insert. Two deployed versions that declare the queue differently
- * would rewrite the row with every call, and make every other call of the queue retry; so a row that has just been
- * written stands for a while, and a later call applies the difference. It stands in no job's way: a newly pushed queue
- * takes effect at once, since the job of this very call may be the last for long.
+ * Two deployed versions that declare the queue differently would rewrite the row with every call, and make every other
+ * call of the queue retry; so a row that has just been written stands for a while, and a later call applies the
+ * difference. It stands in no job's way: a newly pushed queue takes effect at once, since the job of this very call may be
+ * the last for long.
+ */
+export async function findDeclared(
+  db: DatabaseReader,
+  { name, config }: QueueDeclaration,
+  now: number,
+): Promise<Queue | null> {
+  const row = await findQueueRow(db, name);
+  if (row === null) return null;
+  if (!sameConfig(row.config, config)) {
+    checkQueueConfig(name, config);
+    const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
+    if (isSettled || isOpening(row, config)) return null;
+  }
+  return queueOf(row);
+}
+
+/**
+ * A queue, its row written as it is declared here if it is absent or differs. A burst of first callers conflicts once, over
+ * the insert.
  */
 export async function declareQueue(
   { db, now, effects }: EdgeCtx,
@@ -155,8 +196,7 @@ export async function declareQueue(
     const id = await db.insert("queues", fresh);
     return queueOf((await db.get("queues", id))!);
   }
-  const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
-  if (sameConfig(row.config, config) || !(isSettled || isOpening(row, config))) return queueOf(row);
+  if (sameConfig(row.config, config)) return queueOf(row);
   if (config.shards > row.shardsEver) await checkShards(db, name, config.shards);
   // Lanes pass by jobs without a handler. With another answer to that question they begin at the first job again.
   const isOtherwise = (row.config.handler === undefined) !== (config.handler === undefined);

@@ -5,6 +5,7 @@ import { CANCELS } from "./cancels.js";
 import { CLAIMS } from "./claims.js";
 import { COUNTING } from "./counting.js";
 import { DEADLINES } from "./deadlines.js";
+import { DECLARED } from "./declared.js";
 import { DUTIES } from "./duties.js";
 import { ENDS } from "./ends.js";
 import { KEYS } from "./keys.js";
@@ -33,6 +34,7 @@ const KINDS: readonly (readonly Pair[])[] = [
   SCHEDULES,
   DEADLINES,
   OPERATED,
+  DECLARED,
   UPKEEP,
   COUNTING,
   WAKES,

@@ -96,6 +96,7 @@ const enqueueAndOldWake: Pair = {
   orders: 4,
   async setUp(line) {
     push(line, 4);
+    await line.do(mutation("lib:declare", { queues: line.queues }));
     return {
       calls: { enqueue: line.enqueues(2) },
       async rest(line) {
