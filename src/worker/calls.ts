@@ -32,8 +32,8 @@ export class Calls {
     private readonly deps: {
       clock: Clock;
       emit: (event: WorkerEvent) => void;
-      /** Settles when the worker stops waiting for answers. */
-      gaveUp: Promise<void>;
+      /** Aborts when the worker stops waiting for answers. */
+      gaveUp: AbortSignal;
     },
   ) {}
 
@@ -75,7 +75,7 @@ export class Calls {
     const { clock, emit, gaveUp } = this.deps;
     const sentAt = clock.now();
     for (let repeats = 0; ; repeats += 1) {
-      const end = await Promise.race([this.once(send), gaveUp]);
+      const end = await unlessAborted(gaveUp, this.once(send));
       if (end === undefined) return { kind: "gaveUp" };
       if (end.kind === "answered") return { ...end, sentAt, repeats };
       if (end.kind !== "unanswered") return end;
@@ -99,8 +99,27 @@ export class Calls {
     const waited = new Promise<boolean>((resolve) => {
       cancel = this.deps.clock.after(ms, () => resolve(false));
     });
-    const over = await Promise.race([waited, this.deps.gaveUp.then(() => true)]);
+    const over = await unlessAborted(this.deps.gaveUp, waited);
     cancel();
-    return over;
+    return over ?? true;
+  }
+}
+
+/**
+ * The value of the promise, or undefined when the signal aborts before. Nothing stays with the signal: it lives as long as the
+ * worker, and in a race with one promise of that life each loser and each value would be kept as long.
+ */
+export async function unlessAborted<Value>(
+  signal: AbortSignal,
+  promise: Promise<Value>,
+): Promise<Value | undefined> {
+  let stop = () => {};
+  const aborted = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }

@@ -6,6 +6,7 @@ import { getConvexSize, type Value } from "convex/values";
 import { validate } from "convex-helpers/validators";
 import {
   checkContinueKey,
+  checkName,
   checkTraceparent,
   CONTINUED_MAX,
   conveyorError,
@@ -32,7 +33,7 @@ export function continuation(
     );
   }
   const one: Continuation = {
-    queue,
+    queue: checkQueue(queue),
     payload: checkSendable(`The payload for the queue "${queue}"`, payload),
     ...(options === undefined ? {} : { options: checkOptions(queue, options) }),
   };
@@ -44,6 +45,13 @@ export function continuation(
       "Put large values into file storage, and their ids in their place.",
     { got: bytes, max: ENQUEUE_MAX_BYTES },
   );
+}
+
+/** In most programs without types it comes from the environment, where it was forgotten. */
+function checkQueue(queue: unknown): string {
+  const name = typeof queue === "string" ? queue : "";
+  checkName("The name of the queue to continue with", name);
+  return name;
 }
 
 function checkOptions(queue: string, given: ContinueOptions): ContinueOptions {

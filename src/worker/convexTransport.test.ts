@@ -1,6 +1,7 @@
 /** The wire, against a scripted server: which replies count as an answer, and which do not. */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { anyApi } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
@@ -277,6 +278,22 @@ test("a worker with `poll` claims again and again and opens no socket, and one w
   await vi.waitFor(() => expect(upgraded).toHaveBeenCalled(), 10_000);
   await following.worker.stop({ graceMs: 0 });
   await following.running;
+});
+
+test("a worker ends though its socket has no answer, and never gets one", async () => {
+  const unanswered: Duplex[] = [];
+  server.on("upgrade", (_, socket: Duplex) => void unanswered.push(socket));
+  answer = json(200, { status: "success", value: { protocol: WORKER_PROTOCOL, jobs: [] } });
+  const { port } = server.address() as AddressInfo;
+  const worker = new Worker({
+    ...{ url: `http://127.0.0.1:${port}`, token: "t", name: "w", handleSignals: false },
+    ...{ api: anyApi["worker"] as any, handlers: { tiles: async () => null }, onEvent: () => {} },
+  });
+  const running = worker.run();
+  await vi.waitFor(() => expect(unanswered).toHaveLength(1), 10_000);
+  await worker.stop({ graceMs: 0 });
+  await running;
+  for (const socket of unanswered) socket.destroy();
 });
 
 test("a reply that says that work is late is followed by calls that tend it, until one says that no more is left", async () => {

@@ -9,7 +9,8 @@
  * delay the news of a cancellation (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
-import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS } from "./limits.js";
+import { systemClock } from "./clock.js";
+import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS, SOCKETS_CLOSE_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import { transportOver, type Connection } from "./wire.js";
 
@@ -38,7 +39,12 @@ export function connect({
       return over!.onUpdate(query, args, onValue, onError);
     },
     close: async () => {
-      await Promise.all([socket?.close(), cancelSocket?.close()]);
+      let cancel = () => {};
+      const late = new Promise<void>(
+        (resolve) => (cancel = systemClock.after(SOCKETS_CLOSE_MS, resolve)),
+      );
+      await Promise.race([Promise.all([socket?.close(), cancelSocket?.close()]), late]);
+      cancel();
     },
   });
 }

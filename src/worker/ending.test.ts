@@ -75,6 +75,59 @@ describe("stopping", () => {
     expect(end.value).toEqual({});
   });
 
+  test("a second stop with more grace does not prolong the first, which is as short as it was", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, loop, kinds } = startLoop(handler, { leaseMs: 60_000 });
+    deployment.enqueue();
+    await clock.advance(100);
+    loop.stop(1_000);
+    loop.stop(8_000);
+    await clock.advance(1_100);
+    expect(begun[0]!.signal.aborted).toBe(true);
+    expect(kinds("stopping")).toEqual([{ kind: "stopping", graceMs: 1_000 }]);
+  });
+
+  test("a stop after the grace begins no other grace: jobs have gone back, and last calls have their time", async () => {
+    const { handler } = manual();
+    const { clock, deployment, loop, end } = startLoop(handler, { leaseMs: 60_000 });
+    deployment.enqueue();
+    await clock.advance(100);
+    deployment.fault = () => "before";
+    loop.stop(1_000);
+    await clock.advance(1_500);
+    loop.stop(8_000);
+    await clock.advance(2_600);
+    expect(end.value).toEqual({});
+  });
+
+  test("a question about the leases of a claim, to which no answer comes, is not waited for longer than other calls", async () => {
+    const { clock, deployment, loop, end } = startLoop(async () => null, { leaseMs: 60_000 });
+    let claims = 0;
+    deployment.fault = (call) => (call === "claim" && (claims += 1) === 1 ? "after" : undefined);
+    deployment.heartbeat = () => new Promise(() => {});
+    deployment.enqueue();
+    await clock.advance(1_000);
+    loop.stop(0);
+    await clock.advance(4_100);
+    expect(end.value).toEqual({});
+  });
+
+  test("nor is an outcome that is handed over", async () => {
+    const { clock, deployment, loop, end } = startLoop(async () => null, { leaseMs: 60_000 });
+    let handedOver = 0;
+    deployment.refuses = () => true;
+    deployment.completeLater = () => {
+      handedOver += 1;
+      return new Promise(() => {});
+    };
+    deployment.enqueue();
+    await clock.advance(60_000);
+    expect(handedOver).toBe(1);
+    loop.stop(0);
+    await clock.advance(4_100);
+    expect(end.value).toEqual({});
+  });
+
   test("a job that arrives by a claim which was on its way is given back unbegun", async () => {
     const { begun, handler } = manual();
     const { clock, deployment, loop } = startLoop(handler);

@@ -15,7 +15,7 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export class FakeClock implements Clock {
   private time = 0;
-  private timers: { at: number; run: () => void }[] = [];
+  timers: { at: number; run: () => void }[] = [];
 
   now = () => this.time;
   date = () => this.time;

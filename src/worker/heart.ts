@@ -102,14 +102,17 @@ export class Heart {
     const asked = onCall.withBeat();
     try {
       const { answers, fleet, duty } = await transport.heartbeat(leases, asked);
+      // A duty that came now would never end.
+      if (this.stopped) return;
       this.apply(answers, sentAt);
       this.lastFailed = false;
       onCall.answered(asked, duty);
       if (fleet !== undefined) onCall.knowsFleet(fleet);
     } catch (error) {
+      if (this.stopped) return;
       this.lastFailed = true;
       onCall.answered(asked);
-      if (!this.stopped) this.deps.failed(error);
+      this.deps.failed(error);
     } finally {
       this.beating = false;
       this.schedule();

@@ -102,7 +102,9 @@ export const GRACE_DEFAULT_MS = 8_000;
 /** For the last `complete` after the grace. */
 export const FLUSH_MS = 3_000;
 /** For the word that the session is over, which nothing else waits for. */
-export const GOODBYE_MS = 1_000;
+export const GOODBYE_MS = 750;
+/** For the end of the sockets: one that has no answer yet, or whose other end is gone, does not say when it is closed. */
+export const SOCKETS_CLOSE_MS = 250;
 /** Answers to jobs of a batch that goes on are recorded together, so often. */
 export const ANSWERS_INTERVAL_MS = REPORT_INTERVAL_MS;
 /** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */

@@ -56,6 +56,19 @@ test("a listener that throws ends neither the process nor the listeners after it
   expect(console_.mock.calls[0]!.join(" ")).toContain("not today");
 });
 
+test("a listener that is async and throws does not end the process", async () => {
+  const console_ = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const failing = vi
+    .fn<() => void>()
+    .mockReturnValue(Promise.reject(new Error("not today")) as never);
+  const listeners = new Listeners(failing);
+  listeners.on("state", failing);
+  listeners.addEventListener("state", failing);
+  listeners.emit(state("waiting"));
+  await new Promise(setImmediate);
+  expect(console_).toHaveBeenCalledTimes(3);
+});
+
 test("the detail is typed by the kind", () => {
   type Listens = Worker<any>["addEventListener"];
   const types = (listen: Listens) => {

@@ -1,5 +1,6 @@
 /** The listeners to a worker's events. One that throws must not bring down the work it listens to. */
 import type { WorkerEvent } from "./events.js";
+import { isPromise } from "./pressure.js";
 
 type Kind = WorkerEvent["kind"];
 type Listener<K extends Kind> = (event: Extract<WorkerEvent, { kind: K }>) => void;
@@ -42,7 +43,7 @@ export class Listeners {
     // Node ends a process in which a listener of an `EventTarget` throws.
     const guard =
       this.guards.get(listener) ??
-      ((event) => call(listener, event as unknown as WorkerCustomEvent<K>));
+      ((event) => callListener(listener, event as unknown as WorkerCustomEvent<K>));
     this.guards.set(listener, guard);
     this.target.addEventListener(kind, guard, {
       once,
@@ -56,15 +57,23 @@ export class Listeners {
 
   readonly emit = (event: WorkerEvent): void => {
     for (const listener of [this.onEvent, ...(this.byKind.get(event.kind) ?? [])])
-      call(listener, event);
+      callListener(listener, event);
     this.target?.dispatchEvent(new CustomEvent(event.kind, { detail: event }));
   };
 }
 
-function call<Event>(listener: (event: Event) => void, event: Event): void {
+/** Also a listener that is `async`: Node ends a process in which a promise is rejected and none hears of it. */
+export function callListener<Event>(
+  listener: (event: Event) => unknown,
+  event: Event,
+  whose = "a worker's",
+): void {
+  const told = (error: unknown) =>
+    console.error(`[conveyor] a listener to ${whose} events threw:`, error);
   try {
-    listener(event);
+    const returned = listener(event);
+    if (isPromise(returned)) returned.then(undefined, told);
   } catch (error) {
-    console.error("[conveyor] a listener to a worker's events threw:", error);
+    told(error);
   }
 }

@@ -12,7 +12,7 @@
 import { LEASES_MAX, type QuietBy } from "../shared/index.js";
 import type { Bounds } from "./asking.js";
 import { describe, type Attempt } from "./attempts.js";
-import type { CallEnd } from "./calls.js";
+import { unlessAborted, type CallEnd } from "./calls.js";
 import { confirmLeases } from "./confirm.js";
 import { judge, type Failure } from "./errors.js";
 import type { CallName, WorkerStatus } from "./events.js";
@@ -31,7 +31,7 @@ export class Loop {
   private readonly quietBy = new Set<QuietBy>();
   private isGreeted = false;
   private error: Error | undefined;
-  private giveUp = () => {};
+  private readonly gaveUp = new AbortController();
 
   constructor(private readonly options: LoopOptions) {
     this.slots = options.concurrency;
@@ -46,7 +46,7 @@ export class Loop {
       failed: (call, failure) => this.failed(call, failure),
       sideCallFailed: (call, error) => this.sideCallFailed(call, error),
       giveUp: () => this.endNow(),
-      gaveUp: new Promise<void>((resolve) => (this.giveUp = resolve)),
+      gaveUp: this.gaveUp.signal,
     });
   }
 
@@ -76,7 +76,7 @@ export class Loop {
     const { onCall, status, lifetime } = this.parts;
     onCall.stop();
     stopping.end();
-    this.giveUp();
+    this.gaveUp.abort();
     lifetime.end();
     heart.stop();
     reports.stop();
@@ -87,11 +87,10 @@ export class Loop {
     this.options.emit({ kind: "stopped", unrecorded: this.parts.outbox.size });
   }
 
-  /** Claims nothing more, and ends within the grace and the time of the last calls. May be called again to hurry. */
+  /** Claims nothing more, and ends within the grace and the time of the last calls. Called again it only hurries. */
   stop(graceMs = this.options.graceMs ?? GRACE_DEFAULT_MS): void {
-    if (this.parts.stopping.phase === "over") return;
+    if (!this.parts.stopping.begin(graceMs)) return;
     this.options.emit({ kind: "stopping", graceMs });
-    this.parts.stopping.begin(graceMs);
     this.parts.gathering.giveBack();
     // Else its last word ends the duty, and a beat beside that would conflict, and bring it back.
     if (this.isBusy()) this.parts.onCall.hasClosed();
@@ -167,9 +166,11 @@ export class Loop {
    * last outcome, and its jobs not have begun: then no work in hand says nothing.
    */
   private refresh(isBetweenSteps: boolean): void {
-    const { stopping, status, lifetime } = this.parts;
+    const { stopping, status, lifetime, calls } = this.parts;
     if (stopping.phase === "stopping") status.is("draining");
-    if (stopping.phase !== "working" || !this.isGreeted) return;
+    // Its greeting may have been refused, and its calls not.
+    const isKnown = this.isGreeted || calls.everAnswered;
+    if (stopping.phase !== "working" || !isKnown) return;
     const isBusy = this.isBusy();
     if (isBetweenSteps && !isBusy) return;
     status.is(isBusy ? "working" : "waiting");
@@ -213,7 +214,7 @@ export class Loop {
 
   private async complete(sending: Sending, room: number): Promise<void> {
     const { asking, heart, onCall, outbox, recording } = this.parts;
-    await recording.handOver(sending);
+    await unlessAborted(this.gaveUp.signal, recording.handOver(sending));
     const conditions = room > 0 && asking.asksBeside ? this.mayClaim(room) : null;
     const plain =
       conditions === null ? undefined : asking.requestBeside(this.bounds(room), conditions);
@@ -267,7 +268,8 @@ export class Loop {
     asking.answered(reply, request, this.options.clock.now() - sentAt);
     onCall.answered(request, reply.duty);
     if (reply.jobs.length === 0) return following.cameInVain(request);
-    const leases = await confirmLeases(this.options, reply.jobs, { sentAt, repeats });
+    const confirmed = confirmLeases(this.options, reply.jobs, { sentAt, repeats });
+    const leases = (await unlessAborted(this.gaveUp.signal, confirmed)) ?? [];
     const begun: Attempt[] = [];
     for (const { job, sentAt: renewedAt } of leases) {
       const attempt = attempts.add(job, renewedAt);
@@ -320,7 +322,7 @@ export class Loop {
 
   private endNow(): void {
     this.parts.stopping.end();
-    this.giveUp();
+    this.gaveUp.abort();
     this.parts.waker.wake();
   }
 }

@@ -1,5 +1,6 @@
 /** Mistakes of handlers: none of them may keep a job, a slot or another job's outcome for ever. */
 import { describe, expect, test } from "vitest";
+import { conveyorError } from "../shared/index.js";
 import { manual, startLoop } from "./fakes.test.js";
 
 async function throwing(thrown: unknown) {
@@ -32,6 +33,8 @@ describe("a thrown value", () => {
     const half = await throwing(new Error("broken \uD83D here"));
     expect(half).toMatchObject({ kind: "failed", error: "broken \uFFFD here" });
     expect(/\p{Surrogate}/u.test((half as { trace: string }).trace)).toBe(false);
+    const ours = await throwing(conveyorError("invalidArgument", "broken \uD83D here"));
+    expect(ours).toMatchObject({ kind: "failed", error: "broken \uFFFD here" });
   });
 });
 
@@ -147,6 +150,14 @@ describe("a report on the way", () => {
     async (_, options) => {
       const { job } = await running();
       expect(() => job.continueWith("tiles", 1, options as never)).toThrow(/continue/);
+    },
+  );
+
+  test.each([undefined, null, 5, "", "no name", "\uD83D"])(
+    "a job to continue with is refused where it is said, for %j in the place of a queue",
+    async (queue) => {
+      const { job } = await running();
+      expect(() => job.continueWith(queue as never, 1)).toThrow(/name of the queue/);
     },
   );
 

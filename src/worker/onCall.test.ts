@@ -308,3 +308,24 @@ test.each([
 ])("a worker that may leave a job though it has room has no peers: %o", (choosy) => {
   expect(peersKey({ queues: ["a", "b"], ...choosy })).toBeUndefined();
 });
+
+test("a beat that is answered after the end brings no duty back: nothing keeps the process alive", async () => {
+  const { clock, deployment, loop, end } = await withDuty(ON_CALL);
+  const beat = deployment.heartbeat.bind(deployment);
+  let isLate = false;
+  deployment.heartbeat = async (leases, options) => {
+    const answer = await beat(leases, options);
+    if (options?.leaving !== undefined) return answer;
+    isLate = true;
+    await new Promise<void>((resolve) => clock.after(5_000, resolve));
+    return answer;
+  };
+  while (!isLate) await clock.advance(100);
+  deployment.outrun = true;
+  deployment.enqueue();
+  loop.stop(0);
+  await clock.advance(100);
+  expect(end.value).toEqual({});
+  await clock.advance(10_000);
+  expect(clock.timers).toEqual([]);
+});

@@ -14,6 +14,7 @@ import {
   PAYLOAD_MAX_DEPTH,
   thrownText,
   thrownTrace,
+  wellFormed,
   type Continuation,
   type Outcome,
 } from "../shared/index.js";
@@ -34,7 +35,7 @@ export function outcomeOfError(error: unknown): Outcome {
   const { snoozeMs, message: given, ...asked } = askedBy(error);
   if (snoozeMs !== undefined) return { kind: "snoozed", runAfter: snoozeMs };
   // Cut here as well as there: a message of megabytes would not fit into the call.
-  const message = cutText(given ?? thrownText(error), ERROR_MAX_BYTES);
+  const message = cutText(wellFormed(given ?? thrownText(error)), ERROR_MAX_BYTES);
   const trace = thrownTrace(error);
   return {
     kind: "failed",

@@ -83,7 +83,7 @@ export interface LoopSide {
   sideCallFailed: (call: CallName, error: unknown) => Failure["kind"];
   /** Nothing is waited for any more. */
   giveUp: () => void;
-  gaveUp: Promise<void>;
+  gaveUp: AbortSignal;
 }
 
 export interface Parts {

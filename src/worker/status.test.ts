@@ -45,6 +45,18 @@ describe("the state of a worker", () => {
     await clock.advance(60_000);
     expect(loop.statusNow().state).toBe("starting");
   });
+
+  test("works, and is no longer idle, where the deployment has refused its greeting and answers its calls", async () => {
+    const { handler } = manual();
+    const { clock, deployment, loop, kinds } = startLoop(handler, {
+      ...{ leaseMs: 60_000, stopAfter: { idleMs: 5_000 } },
+    });
+    deployment.fault = (call) => (call === "hello" ? new Error("HTTP 404") : undefined);
+    deployment.enqueue();
+    await clock.advance(10_000);
+    expect(loop.statusNow().state).toBe("working");
+    expect(kinds("stopping")).toEqual([]);
+  });
 });
 
 describe("the status of a worker", () => {

@@ -5,6 +5,7 @@ import { Cancellations } from "./cancellations.js";
 import { NonRetryableError, RetryAfterError } from "../shared/index.js";
 import { JobAborted } from "./control.js";
 import { FakeClock, manual, startLoop } from "./fakes.test.js";
+import { GOODBYE_MS } from "./limits.js";
 
 /** A job that is running, long enough for its worker to listen for cancellations. */
 async function oneRunning(options: Parameters<typeof startLoop>[1] = { leaseMs: 60_000 }) {
@@ -264,12 +265,12 @@ describe("a worker that stops", () => {
     },
   );
 
-  test("waits a second for the answer, and no longer", async () => {
+  test("waits a moment for the answer, and no longer", async () => {
     const { clock, deployment, loop, end } = startLoop(async () => null);
     await clock.advance(1_000);
     deployment.heartbeat = () => new Promise(() => {});
     loop.stop(0);
-    await clock.advance(900);
+    await clock.advance(GOODBYE_MS - 100);
     expect(end.value).toBeUndefined();
     await clock.advance(200);
     expect(end.value).toEqual({});

@@ -27,11 +27,15 @@ export class Stopping {
 
   constructor(private readonly deps: StoppingDeps) {}
 
-  /** May be called again, to hurry. */
-  begin(graceMs: number): void {
+  /** May be called again, to hurry. False where it changes nothing: the stop in progress is as soon over. */
+  begin(graceMs: number): boolean {
+    const endsAt = this.deps.clock.now() + graceMs;
+    const isSooner = this.phase === "stopping" && endsAt < (this.graceEndsAt ?? -Infinity);
+    if (this.phase !== "working" && !isSooner) return false;
     this.phase = "stopping";
-    this.graceEndsAt = this.deps.clock.now() + graceMs;
+    this.graceEndsAt = endsAt;
     this.awaitGrace();
+    return true;
   }
 
   /** Jobs came with the answer to a claim that was on its way when the stop began. */

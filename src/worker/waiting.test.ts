@@ -1,5 +1,6 @@
 /** What a worker knows of waiting jobs, and when it comes for them, on a manual clock. */
 import { describe, expect, test } from "vitest";
+import { LEASES_MAX } from "../shared/index.js";
 import { FakeClock } from "./fakes.test.js";
 import {
   EMPTY_WAIT_MIN_MS,
@@ -194,4 +195,14 @@ describe("its places", () => {
     for (const waiting of fleet) waiting.subscriptionAnswered("tiles", few("x"));
     expect(fleet.filter((waiting) => waiting.isPlaced(["x"]))).toHaveLength(1);
   });
+});
+
+test("jobs that come and go while it claims nothing, for weeks, are not all kept", () => {
+  const waiting = new Waiting(new FakeClock(), ["tiles"], "me");
+  for (let job = 0; job < 1_000; job += 1) {
+    waiting.subscriptionAnswered("tiles", { jobs: [{ id: `job${job}` }], more: false });
+    waiting.subscriptionAnswered("tiles", { jobs: [], more: false });
+  }
+  const { gone } = waiting as unknown as { gone: Map<string, Set<string>> };
+  expect(gone.get("tiles")!.size).toBe(LEASES_MAX + 1);
 });

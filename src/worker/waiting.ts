@@ -73,8 +73,8 @@ export class Waiting {
   private readonly preferring = new Map<string, string[]>();
   private readonly places = new Map<string, Place>();
   private readonly others = new Others();
-  /** Jobs that have gone since the last answer, with their queues. */
-  private readonly gone = new Map<string, string>();
+  /** Jobs that have gone since the last answer, by their queues: one more than a claim can have got at most. */
+  private readonly gone = new Map<string, Set<string>>();
   /** The queues of the jobs that the claim on its way has named: their news may come before its answer. */
   private asked = new Map<string, string>();
 
@@ -109,7 +109,10 @@ export class Waiting {
   /** It is not named any more. If it waits no more, it may be this worker's, and the answer that says so on its way. */
   private forget({ id, queue, takenUntil }: Known, isGone: boolean): void {
     this.jobs.delete(id);
-    if (isGone && takenUntil <= this.clock.now()) this.gone.set(id, queue);
+    if (!isGone || takenUntil > this.clock.now()) return;
+    const gone = this.gone.get(queue) ?? new Set();
+    this.gone.set(queue, gone);
+    if (gone.size <= LEASES_MAX) gone.add(id);
   }
 
   /** A queue's subscription has failed. */
@@ -218,7 +221,8 @@ export class Waiting {
       if (!known.isFirst) this.others.gotLate(known.queue);
     }
     const mine = new Set(got.map(({ id }) => id));
-    for (const [id, queue] of this.gone) if (!mine.has(id)) this.others.took(queue);
+    for (const [queue, ids] of this.gone)
+      if ([...ids].some((id) => !mine.has(id))) this.others.took(queue);
     this.gone.clear();
     for (const id of named) {
       if (mine.has(id)) continue;

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
+import { KILL_AFTER_MS } from "../../src/worker/pool/limits.js";
 import { CHECK_MS, endPools, idOf, newPool } from "../support/handPool.js";
 
 afterEach(endPools);
@@ -210,6 +211,15 @@ test("a process that ignores the message and SIGTERM is killed 5 s after the gra
   expect(events.some(({ kind }) => kind === "ended")).toBe(false);
   clock.pass(1);
   await Promise.all([stopping, running]);
+  expect(await event("ended", 1)).toMatchObject({ reason: "stopped", signal: "SIGKILL" });
+});
+
+test("a second stop with more grace does not prolong the first", async () => {
+  const { clock, event, supervisor } = newPool({ 1: "stubborn" });
+  await event("ready", 1);
+  void supervisor.stop(0);
+  void supervisor.stop(3_600_000);
+  clock.pass(KILL_AFTER_MS);
   expect(await event("ended", 1)).toMatchObject({ reason: "stopped", signal: "SIGKILL" });
 });
 

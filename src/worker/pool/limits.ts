@@ -1,6 +1,6 @@
 /** The times and bounds of a pool of processes. */
 import { LEASE_DEFAULT_MS } from "../../shared/index.js";
-import { FLUSH_MS, GOODBYE_MS } from "../limits.js";
+import { FLUSH_MS, GOODBYE_MS, SOCKETS_CLOSE_MS } from "../limits.js";
 
 /** The same on every machine: a start on a laptop says what a start on a server does. */
 export const PROCESSES_DEFAULT = 4;
@@ -20,7 +20,7 @@ export const BRIEF_MS = 5_000;
 export const STEADY_MS = 60_000;
 
 /** After the grace a worker makes its last calls; a process that is there so long after them is killed. */
-export const KILL_AFTER_MS = FLUSH_MS + GOODBYE_MS + 1_000;
+export const KILL_AFTER_MS = FLUSH_MS + GOODBYE_MS + SOCKETS_CLOSE_MS + 1_000;
 
 /** A process beyond so many times its memory limit has no grace: a job that makes it grow counts a lost worker. */
 export const MEMORY_HARD_FACTOR = 1.5;

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { NAME_MAX_LENGTH } from "../../shared/index.js";
 import { systemClock } from "../clock.js";
 import { GRACE_DEFAULT_MS } from "../limits.js";
+import { callListener } from "../listeners.js";
 import type { StopOptions } from "../options.js";
 import { onStopSignal } from "../signals.js";
 import { checkPool, checkPoolGrace, checkProcesses } from "./checkPool.js";
@@ -147,10 +148,6 @@ export class WorkerPool {
   }
 
   private emit(event: PoolEvent): void {
-    try {
-      (this.options.onEvent ?? printPoolEvent)(event);
-    } catch (error) {
-      console.error("[conveyor] a listener to a pool's events threw:", error);
-    }
+    callListener(this.options.onEvent ?? printPoolEvent, event, "a pool's");
   }
 }

@@ -49,7 +49,7 @@ export class Supervisor {
   private rolling: Promise<void> | undefined;
   private announceRestart = () => {};
   private cancelCheck = () => {};
-  private readonly killTimers = new Map<Member, () => void>();
+  private readonly kills = new Map<Member, { at: number; cancel: () => void }>();
   private finish = () => {};
   private announceStop = () => {};
   private readonly stopAsked = new Promise<void>((resolve) => (this.announceStop = resolve));
@@ -150,8 +150,8 @@ export class Supervisor {
 
   private hasEnded(member: Member, end: End): void {
     this.members.delete(member);
-    this.killTimers.get(member)?.();
-    this.killTimers.delete(member);
+    this.kills.get(member)?.cancel();
+    this.kills.delete(member);
     const reason = member.reason ?? reasonOf(member, end);
     const error = member.error === undefined ? {} : { error: member.error };
     this.deps.emit({ kind: "ended", reason, ...end, ...error, ...member.of });
@@ -198,10 +198,18 @@ export class Supervisor {
     member.reason ??= reason;
     if (member.isConnected) void member.order({ type: "stop", graceMs });
     else member.kill("SIGTERM");
-    this.killTimers.get(member)?.();
-    const kill = () => member.kill("SIGKILL");
-    this.killTimers.set(member, this.deps.clock.after(graceMs + KILL_AFTER_MS, kill));
+    this.killWithin(member, graceMs + KILL_AFTER_MS);
     await member.ended;
+  }
+
+  /** A later stop with more time does not prolong an earlier one. */
+  private killWithin(member: Member, ms: number): void {
+    const { clock } = this.deps;
+    const at = clock.now() + ms;
+    const set = this.kills.get(member);
+    if (set !== undefined && set.at <= at) return;
+    set?.cancel();
+    this.kills.set(member, { at, cancel: clock.after(ms, () => member.kill("SIGKILL")) });
   }
 
   private checkLater(): void {
