@@ -95,6 +95,7 @@ export class FakeProcess {
   /** How many calls of `tend` find something to do. */
   tends = 0;
   close: () => { isClosed: boolean; handedOver?: HandedOver } = () => ({ isClosed: true });
+  rouse: (calls: number) => void = () => undefined;
 
   async start(start: ProcessStart, isInline = false): Promise<void> {
     const { clock } = this;
@@ -147,7 +148,7 @@ export class FakeProcess {
       },
       rouse: async (args) => {
         note("rouse", args);
-        return await Promise.resolve(null);
+        return await Promise.resolve(this.rouse(this.countOf("rouse")));
       },
     };
   }

@@ -301,6 +301,38 @@ describe("places that it does not use", () => {
     ]);
   });
 
+  test("are given back by the next call where one was refused, or its answer lost", async () => {
+    const fake = looking();
+    const answer = fake.step;
+    const back = () => fake.steps.flatMap((said) => said.in!.givenBack ?? []);
+    fake.step = (args, calls) => {
+      if (back().length === 1 && args.in!.givenBack !== undefined)
+        throw new Error("Too many concurrent requests.");
+      return answer(args, calls);
+    };
+    await fake.start(processOf([start(job("a"), job("b"))], { places: 20 }));
+    await fake.end("b");
+    await fake.clock.advance(10_000);
+    const [first, again, ...more] = back();
+    expect(again).toBe(first);
+    expect(more).toEqual([]);
+  });
+
+  test("are given back by the next call where the word that wakes queues was refused", async () => {
+    const fake = looking();
+    fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
+    fake.rouse = (calls) => {
+      if (calls === 1) throw new Error("Too many concurrent requests.");
+    };
+    await fake.start(receiving(6));
+    await fake.clock.advance(3_000);
+    const rouses = fake.asked.filter(({ call }) => call === "rouse");
+    expect(rouses.map(({ args }) => args)).toEqual([
+      { process: "process", generation: 3, givenBack: 5 },
+      { process: "process", generation: 3, givenBack: 5 },
+    ]);
+  });
+
   test("queues that wait are not woken where no place is free, neither here nor in the mount", async () => {
     const fake = new FakeProcess();
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: false });

@@ -87,6 +87,10 @@ class Process implements Host {
   private startable: LaneStart[] = [];
   /** When it was last given places: until a while later it gives none back. */
   private givenAt: number;
+  /** Places that it has given back in all; and as many of them as a call has said that was answered. */
+  private givenBack = 0;
+  private saidBack = 0;
+  private isSayingBack = false;
   private readonly named: Named;
   private readonly share: { share?: number };
   private ends: () => void = () => undefined;
@@ -160,22 +164,27 @@ class Process implements Host {
     const asks = isFull && !this.isAsking && !this.isStepAsking;
     this.isStepAsking ||= asks;
     this.offered += places;
-    const givenBack = this.spare();
-    this.places -= givenBack;
+    this.giveBack(this.spare());
+    const saysBack = this.givenBack > this.saidBack && !this.isSayingBack;
+    this.isSayingBack ||= saysBack;
     const closes = this.loops.size === 1 && loop.mayLeave && this.waiting.length === 0;
     this.isClosing = closes;
     return {
       ...this.named,
       ...{ version, endsAt: openedAt + lifeOf(this.isInline), places, isFull: asks },
       ...(this.isInline ? { openUntil: openedAt + INLINE_OPEN_MS } : {}),
-      ...(givenBack > 0 ? { givenBack } : {}),
+      ...(saysBack ? { givenBack: this.givenBack } : {}),
       ...(closes ? { closes } : {}),
       ...(hears ? { receivedUpTo: this.upTo } : {}),
     };
   }
 
-  hears(_: Loop, { places, isFull, receivedUpTo }: ProcessReport, reply: LaneReply | null): void {
+  hears(_: Loop, said: ProcessReport, reply: LaneReply | null): void {
+    const { places, isFull, receivedUpTo, givenBack } = said;
     this.offered -= places;
+    if (givenBack !== undefined) this.isSayingBack = false;
+    if (givenBack !== undefined && reply !== null)
+      this.saidBack = Math.max(this.saidBack, givenBack);
     if (receivedUpTo !== undefined) this.isHearing = false;
     if (isFull) this.isStepAsking = false;
     const { given = 0, isClosed = false, handedOver, isLate = false } = reply ?? {};
@@ -203,6 +212,12 @@ class Process implements Host {
     const used = this.running + this.offered + this.waiting.length;
     if (this.clock.now() < this.givenAt + GIVEN_FOR_MS) return 0;
     return Math.max(0, this.places - Math.ceil(1.5 * used) - PLACES_SPARE);
+  }
+
+  /** It uses them no more, whether or not a call that says so is answered. */
+  private giveBack(places: number): void {
+    this.places -= places;
+    this.givenBack += places;
   }
 
   private add(given: number): void {
@@ -293,12 +308,13 @@ class Process implements Host {
   private async rouse(arePlaces: boolean): Promise<void> {
     if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return;
     const left = this.places - this.running - this.offered - this.waiting.length;
-    const givenBack = Math.max(0, Math.min(left, this.places - 1));
-    if (givenBack === 0 && !arePlaces) return;
+    this.giveBack(Math.max(0, Math.min(left, this.places - 1)));
+    const { givenBack } = this;
+    if (givenBack === this.saidBack && !arePlaces) return;
     this.rousedAt = this.clock.now();
-    this.places -= givenBack;
     try {
       await this.calls.rouse({ ...this.named, givenBack });
+      this.saidBack = Math.max(this.saidBack, givenBack);
     } catch {
       // They wait on, and are woken the next time.
     }

@@ -68,7 +68,7 @@ export const vProcessReport = v.object({
   places: v.number(),
   /** All of its places are taken, and it may be given more. */
   isFull: v.boolean(),
-  /** Places that are given back. */
+  /** So many places the process has given back in all: a call that is refused, or whose answer is lost, is said again. */
   givenBack: v.optional(v.number()),
   /** If the lane leaves, the process ends. */
   closes: v.optional(v.boolean()),

@@ -63,7 +63,7 @@ describe("inline handlers of several queues in one action", () => {
   });
 });
 
-describe("a job that may run for 25 minutes, while all slots but one are taken", () => {
+describe("a job that may run for 25 minutes, while most slots are taken", () => {
   const TIMEOUT_MS = 25 * MINUTE;
 
   /** Three processes, the last of which receives, and after a while such a job in a queue of its own. */
@@ -93,6 +93,22 @@ describe("a job that may run for 25 minutes, while all slots but one are taken",
     await many.world.advance(3 * MINUTE);
     const freeAt = Math.min(...[0, 1, 2].map((n) => many.ended.get(n)!));
     expect(many.began.get(job)! - freeAt).toBeLessThan(2 * SECOND);
+  });
+
+  test("begins at once where two slots are free, also where another came with it", async () => {
+    await start({ queues: 5 });
+    const busy = [1, 12, 12].map((minutes, queue) => ({
+      queue,
+      ms: minutes * MINUTE,
+      at: 500 * queue,
+    }));
+    await many.enqueue(busy);
+    await many.world.advance(6 * MINUTE);
+    expect(running()).toBe(2);
+    const long = { queue: 4, ms: SECOND, timeoutMs: TIMEOUT_MS };
+    const jobs = await many.enqueue([long, long]);
+    await many.world.advance(10 * SECOND);
+    expect(longest(jobs)).toBeLessThan(PROMPT_MS);
   });
 
   test("keeps no short job waiting meanwhile", async () => {

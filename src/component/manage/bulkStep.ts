@@ -7,7 +7,6 @@
  * that moves one of these very jobs.
  */
 import {
-  commitTimeOf,
   BULK_CHANGED,
   BULK_PASSES,
   conveyorError,
@@ -46,7 +45,7 @@ export interface Cursor {
   /** Passes that have ended, and whether this one has changed anything. */
   passes: number;
   hasChanged: boolean;
-  /** Finished jobs that were moved after the first step's snapshot are left. */
+  /** Finished jobs that were moved after the first step began are left. */
   upTo: bigint | null;
   /** A job of which a part is deleted. */
   place: Place | null;
@@ -112,7 +111,6 @@ async function changeNext(
   cursor: Cursor,
   { limit = BULK_CHANGED, skip = false }: StepOptions,
 ): Promise<Step & { skipped?: Id<"jobs"> }> {
-  const { now } = ctx;
   const statuses = statusesOf(order);
   const { queue, action, filter } = order;
   const seen: Seen = await ctx.runQuery(
@@ -126,7 +124,7 @@ async function changeNext(
   );
   const next: Cursor = {
     ...cursor,
-    upTo: cursor.upTo ?? seen.snapshot ?? commitTimeOf(now),
+    upTo: cursor.upTo ?? ctx.meta.getSnapshotTs(),
     place: null,
   };
   const [first] = seen.jobs;
@@ -153,7 +151,10 @@ async function changeNext(
   if (action !== "retry") ctx.effects.toCount.add(queue);
   // A pass that fits in one step has seen all jobs at one time, so none can have moved past it.
   const isWhole = cursor.point.status === 0 && cursor.point.after === null && cursor.place === null;
-  return { changed, next: isWhole ? null : nextPass(statuses, action, next) };
+  // The platform may have chosen an older snapshot than that of the first step.
+  const hasSeenAll = seen.snapshot !== null && seen.snapshot >= next.upTo!;
+  const isDone = hasSeenAll && (isWhole || isSettled(statuses, action, next));
+  return { changed, next: isDone ? null : nextPass(next) };
 }
 
 function pause({ effects }: EdgeCtx, queue: string, changed: number, next: Cursor): Step {
@@ -166,12 +167,13 @@ function pause({ effects }: EdgeCtx, queue: string, changed: number, next: Curso
  * follows the first, and one more each that found something. Not for a retry: a retried job that fails again stays
  * failed.
  */
-function nextPass(statuses: readonly Status[], action: BulkAction, done: Cursor): Cursor | null {
+function isSettled(statuses: readonly Status[], action: BulkAction, done: Cursor): boolean {
   const mayMove = action !== "retry" && statuses.some((status) => !isFinished(status));
-  const passes = done.passes + 1;
-  const isSettled = passes > 1 && !done.hasChanged;
-  if (!mayMove || isSettled || passes >= BULK_PASSES) return null;
-  return { ...FIRST, upTo: done.upTo, passes };
+  return !mayMove || (done.passes > 0 && !done.hasChanged);
+}
+
+function nextPass({ passes, upTo }: Cursor): Cursor | null {
+  return passes + 1 >= BULK_PASSES ? null : { ...FIRST, upTo, passes: passes + 1 };
 }
 
 /** Changes one job. Whether it did, or the place from which its deletion has to go on. */

@@ -60,15 +60,18 @@ export async function placesFor(
   return Math.min(wanted, 1 + (isFew ? left.few : left.any), PROCESS_WIDTH);
 }
 
-/** Places that a process does not use. Reads its row and its grant for real. */
+/**
+ * Places that a process does not use: `givenBack` are all that it ever gave back, so that it may say so again. Reads its
+ * row and its grant for real.
+ */
 export async function takeBackPlaces(ctx: MutationCtx, back: GivenBack): Promise<void> {
   const { givenBack = 0 } = back;
   const row = givenBack <= 0 ? null : await ownRow(ctx, back);
   const own = row === null ? null : await grantOf(ctx.db, row._id);
   if (own === null) return;
-  const extra = own.extra - givenBack;
-  if (extra > 0) await ctx.db.patch("grants", own._id, { extra });
-  else await ctx.db.delete("grants", own._id);
+  const more = givenBack - (own.givenBack ?? 0);
+  if (more <= 0) return;
+  await ctx.db.patch("grants", own._id, { extra: Math.max(0, own.extra - more), givenBack });
 }
 
 export async function grantOf(db: DatabaseReader, process: Id<"processes">) {

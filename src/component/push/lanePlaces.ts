@@ -2,7 +2,7 @@
 import { type LaneReply, type LaneStep, type ProcessReport } from "../../shared/index.js";
 import { type MutationCtx } from "../_generated/server.js";
 import { type Session } from "../rows/sessions.js";
-import { givePlaces, takeBackPlaces } from "./grants.js";
+import { givePlaces } from "./grants.js";
 import { handedOver } from "./handOvers.js";
 import { closeOf } from "./mainLoop.js";
 import { mountLimits } from "./mount.js";
@@ -50,15 +50,12 @@ export async function morePlaces(
   return await givePlaces(ctx, await mountLimits(ctx, queue), report, asked);
 }
 
-/**
- * The call gives places back for its process, receives lanes that were handed to it, and ends it with the last lane.
- */
+/** The call receives lanes that were handed to its process, and ends it with the last lane. */
 export async function tellProcess(
   ctx: MutationCtx,
   report: ProcessReport,
   hasLeft: boolean,
 ): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
-  await takeBackPlaces(ctx, report);
   if (hasLeft && report.closes === true) return await closeOf(ctx, report);
   const process = ctx.db.normalizeId("processes", report.process);
   if (report.receivedUpTo === undefined || process === null) return {};

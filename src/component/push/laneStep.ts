@@ -44,7 +44,16 @@ import type { Claimed } from "../claim/claimCall.js";
 import { executeAll } from "./execute.js";
 import { closeCall, generationOf, isWatched, keepLeases, type Session } from "../rows/sessions.js";
 import { describeLaneJobs } from "./laneJobs.js";
-import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor, type Lane } from "./lanes.js";
+import {
+  guardsIt,
+  isLaneAlive,
+  putToSleep,
+  setCap,
+  widthFor,
+  type Lane,
+  type Width,
+} from "./lanes.js";
+import { takeBackPlaces } from "./grants.js";
 import { forgetHandOver } from "./handOvers.js";
 import { waitFor } from "./mainLoop.js";
 import { isMutation, isTimeOver, takesMore } from "../edges/processTime.js";
@@ -74,6 +83,8 @@ export async function stepOf(
 ): Promise<LaneReply> {
   const now = Date.now();
   checkLength("The finished jobs of a call", args.finished, 0, LEASES_MAX);
+  // With any answer its process counts them as given back.
+  if (args.in !== undefined) await takeBackPlaces(ctx, args.in);
   const id = ctx.db.normalizeId("lanes", args.lane);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
   if (lane === null) return over(lost(args));
@@ -227,7 +238,9 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   // grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
-  const width = isOver ? 0 : await widthFor(ctx, queue, lane, { running, isWideEnough });
+  const { width, asleep } = isOver
+    ? NO_WIDTH
+    : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
   const isAcknowledged = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
   const wanted = !isAcknowledged || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
@@ -255,7 +268,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
       ? await end(ctx, queue, lane, held)
       : await decideNext(ctx, queue, lane, gate, {
-          ...{ held, width: isStuck ? Math.min(width, held) : width, found: taken.leases.length },
+          ...{ held, width: isStuck ? Math.min(width, held) : width, asleep },
+          found: taken.leases.length,
           ...{ looks: args.looks, isEnding: !takesMore(args.in, queue, now + LANE_LEAVES_MS) },
         });
   const isAwake = next !== "left";
@@ -282,6 +296,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
     ...(isAwake && taken.isLate === true ? { isLate: true } : {}),
   };
 }
+
+const NO_WIDTH: Width = { width: 0, asleep: [] };
 
 /** At once, where it goes on. */
 function lookAgain(next: Next): Next {
@@ -320,7 +336,7 @@ function isClosed({ isPaused, config }: Queue): boolean {
 async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
   const hasFreed = held < lane.cap;
   if (held === 0) await putToSleep(ctx, lane);
-  else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held });
+  else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held, asleep: [] });
   // Handlers and callbacks may have changed it since it was read.
   const gate = await findGate(ctx.db, queue.name);
   // A queue that is resumed, or given a handler again, is woken.
@@ -331,10 +347,9 @@ async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Pr
   return held === 0 ? "left" : "draining";
 }
 
-interface Standing {
+/** It may hold more than its width, where that has become less. */
+interface Standing extends Width {
   held: number;
-  /** The most that it may hold: it may hold more, where that has become less. */
-  width: number;
   found: number;
   looks: number;
   /** Its time is nearly over. */
@@ -347,11 +362,11 @@ async function decideNext(
   queue: Queue,
   lane: Lane,
   gate: Gate | null,
-  { held, width, found, looks, isEnding }: Standing,
+  { held, width, asleep, found, looks, isEnding }: Standing,
 ): Promise<Next> {
   const guards = guardsIt(gate, lane._id);
   if (held >= width && held > 0) {
-    await setCap(ctx, queue, lane, { cap: held, width });
+    await setCap(ctx, queue, lane, { cap: held, width, asleep });
     if (guards) {
       // It cannot poll any more; from now on a lane that frees capacity does. If there is any, a wake finds it.
       await setGate(ctx, gate, queue.name, { state: "full" });
@@ -370,7 +385,7 @@ async function decideNext(
       // A new job has a wake of its own, which is to find room for another lane. It keeps the room of a spare, where
       // that is not all there is.
       const kept = Math.max(held, width > 1 ? 1 : 0);
-      await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width });
+      await setCap(ctx, queue, lane, { cap: leaves ? kept : width, width, asleep });
       const isVain = found === 0 && (!guards || gate?.isVain === true);
       const looking = { state, guard: lane._id, ...(isVain ? { isVain } : {}) } as const;
       await setGate(ctx, gate, queue.name, looking);
@@ -378,7 +393,7 @@ async function decideNext(
     }
   }
   if (held === 0) await putToSleep(ctx, lane);
-  else await setCap(ctx, queue, lane, { cap: held, width });
+  else await setCap(ctx, queue, lane, { cap: held, width, asleep });
   if (guards) await quieten(ctx, gate, queue);
   return held === 0 ? "left" : { lookAfterMs: null };
 }

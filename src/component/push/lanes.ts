@@ -205,6 +205,12 @@ export async function makeRoom(
   return free;
 }
 
+/** The most that a lane may hold, and the lanes that were found asleep and whose room is counted in it. */
+export interface Width {
+  width: number;
+  asleep: readonly Sleeper[];
+}
+
 /**
  * The most that the lane may hold. A lane that has as much as a lane can have, under the `maxParallelism` of today,
  * need not read the other lanes: it does not depend on lanes with caps that change with their jobs. Nor does one that
@@ -215,25 +221,23 @@ export async function widthFor(
   queue: Queue,
   lane: Lane,
   { running, isWideEnough }: { running: number; isWideEnough: boolean },
-): Promise<number> {
+): Promise<Width> {
   const { maxParallelism } = queue.config;
   const most = widthOf(queue, maxParallelism);
   const hasRoom = lane.cap - running >= Math.max(ROOM, lane.cap / 2);
   if (lane.under === maxParallelism && (lane.cap === most || hasRoom || isWideEnough))
-    return lane.cap;
+    return { width: lane.cap, asleep: [] };
   const lanes = await lanesOf(ctx.db, queue.name);
   const others = lanes.filter(({ _id }) => _id !== lane._id);
   const free = freeOf(queue, others);
-  if (free >= most || !others.some(({ cap }) => cap === 1)) return widthOf(queue, free);
-  return widthOf(queue, free + (await sleepersOf(ctx, queue.name)).length);
-}
-
-async function sleepersOf(ctx: MutationCtx, queue: string): Promise<Sleeper[]> {
-  return await ctx.runQuery(
+  if (free >= most || !others.some(({ cap }) => cap === 1))
+    return { width: widthOf(queue, free), asleep: [] };
+  const asleep: Sleeper[] = await ctx.runQuery(
     internal.push.lanes.sleepingLanes,
-    { queue },
+    { queue: queue.name },
     { useStaleSnapshot: true },
   );
+  return { width: widthOf(queue, free + asleep.length), asleep };
 }
 
 /** Lanes that sleep and have room for one job. To be called with `useStaleSnapshot`. */
@@ -253,24 +257,33 @@ async function sleepersAmong(db: DatabaseReader, lanes: readonly Lane[]): Promis
     .map(({ _id: lane, session, cap }) => ({ lane, session, cap }));
 }
 
-/** Gives the lane another cap. It may hold more than its `width` where that has become less: then it drains to it. */
+/**
+ * Gives the lane another cap. It may hold more than its `width` where that has become less: then it drains to it. It grows into
+ * the room of the lanes that were counted: another snapshot read may ask about other lanes, and find fewer of them asleep.
+ */
 export async function setCap(
   ctx: MutationCtx,
   queue: Queue,
   lane: Lane,
-  { cap, width }: { cap: number; width: number },
+  { cap, width, asleep }: Width & { cap: number },
 ): Promise<void> {
   const under = cap <= width ? queue.config.maxParallelism : undefined;
-  if (under !== undefined && cap > lane.cap) await growInto(ctx, queue, lane, cap);
+  if (under !== undefined && cap > lane.cap) await growInto(ctx, queue, lane, cap, asleep);
   if (lane.cap !== cap || lane.under !== under)
     await ctx.db.patch("lanes", lane._id, { cap, under });
 }
 
 /** Takes their room from lanes that sleep, as far as a lane needs it that is to have this cap. */
-async function growInto(ctx: MutationCtx, queue: Queue, lane: Lane, cap: number): Promise<void> {
+async function growInto(
+  ctx: MutationCtx,
+  queue: Queue,
+  lane: Lane,
+  cap: number,
+  asleep: readonly Sleeper[],
+): Promise<void> {
   const others = (await lanesOf(ctx.db, queue.name)).filter(({ _id }) => _id !== lane._id);
   if (freeOf(queue, others) >= cap) return;
-  const free = await makeRoom(ctx, queue, others, cap, await sleepersOf(ctx, queue.name));
+  const free = await makeRoom(ctx, queue, others, cap, asleep);
   if (free < cap) throw new Error("The room that the lane was to have has been taken.");
 }
 

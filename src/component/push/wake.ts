@@ -225,10 +225,11 @@ interface NotBegun {
 async function beginAmong(
   ctx: MutationCtx,
   waking: Waking,
-  { own, due, takesOnlyItsJob, timers, target: chosen }: Alone & Pick<Beginning, "own" | "due">,
+  alone: Alone & Pick<Beginning, "own" | "due">,
   lanes: readonly Lane[],
 ): Promise<"begun" | NotBegun> {
   const { queue, gate, seen, now } = waking;
+  const { own, due, takesOnlyItsJob, timers, target: chosen } = alone;
   const { asleep, count } = seen;
   const free = freeOf(queue, lanes) + asleep.reduce((sum, { cap }) => sum + cap, 0);
   const wide = takesOnlyItsJob ? Math.min(1, free) : widthOf(queue, free);
@@ -251,8 +252,13 @@ async function beginAmong(
     ...{ room, own, due, takesOnlyItsJob, timers, lanes: beside, spares },
     guardsIf: takesOnlyItsJob ? seen.otherLanesAwake && pays(gate) : awake > 0 || !isQuiet(gate),
   });
-  // Jobs that may run for longer than this process has left: one that is younger will do.
-  return begun === "tooLong" ? { free, hasRoom: true } : "begun";
+  if (begun !== "tooLong") return "begun";
+  // Jobs that may run for longer than this process has left: another will do, if a slot may be taken for such jobs.
+  const longest = timeoutOf(queue, Infinity);
+  const another =
+    chosen === undefined ? await targetFor(ctx, queue, seen, longest, now) : undefined;
+  if (another?.kind !== "start") return { free, hasRoom: true };
+  return await beginAmong(ctx, waking, { ...alone, target: another }, lanes);
 }
 
 /**

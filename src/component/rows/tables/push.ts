@@ -64,14 +64,16 @@ export const pushTables = {
   }).index("state", ["state", "number"]),
 
   /**
-   * Places that a process has above the one that each has: how many more jobs it may run at once. A row where there are
-   * any. Written when a process asks for more, gives some back, or ends. All are read for real by a transaction that
+   * Places that a process has above the one that each has: how many more jobs it may run at once. A row from the first of
+   * them on. Written when a process asks for more, gives some back, or ends. All are read for real by a transaction that
    * gives places, so that the total never exceeds the places of the class. Apart from `processes`, which every
    * hand-over depends on.
    */
   grants: defineTable({
     process: v.id("processes"),
     extra: v.number(),
+    /** So many it has given back in all. */
+    givenBack: v.optional(v.number()),
   }).index("process", ["process"]),
 
   /**
