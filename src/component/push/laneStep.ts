@@ -44,15 +44,8 @@ import type { Claimed } from "../claim/claimCall.js";
 import { executeAll } from "./execute.js";
 import { closeCall, generationOf, isWatched, keepLeases, type Session } from "../rows/sessions.js";
 import { describeLaneJobs } from "./laneJobs.js";
-import {
-  guardsIt,
-  isLaneAlive,
-  putToSleep,
-  setCap,
-  widthFor,
-  type Lane,
-  type Width,
-} from "./lanes.js";
+import type { Lane, Width } from "./lanes.js";
+import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor } from "./lanes.js";
 import { takeBackPlaces } from "./grants.js";
 import { forgetHandOver } from "./handOvers.js";
 import { waitFor } from "./mainLoop.js";
