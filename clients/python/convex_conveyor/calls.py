@@ -84,13 +84,20 @@ class Calls:
             except asyncio.TimeoutError:
                 repeats += 1
 
-    async def _once(self, send: Callable[[], Awaitable[Any]]) -> CallEnd:
-        call = asyncio.ensure_future(send())
+    async def until_given_up(self, coroutine: Awaitable[Any]) -> "Optional[asyncio.Future[Any]]":
+        """The coroutine's task at its end, or None where no answer is waited for any more."""
+        call = asyncio.ensure_future(coroutine)
         over = asyncio.ensure_future(self._gave_up.wait())
         await asyncio.wait({call, over}, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()
-        if not call.done():
-            call.add_done_callback(lambda call: call.cancelled() or call.exception())
+        if call.done():
+            return call
+        call.add_done_callback(lambda call: call.cancelled() or call.exception())
+        return None
+
+    async def _once(self, send: Callable[[], Awaitable[Any]]) -> CallEnd:
+        call = await self.until_given_up(send())
+        if call is None:
             return CallEnd("gaveUp")
         error = call.exception()
         if error is None:

@@ -61,6 +61,7 @@ class Loop:
         self._phase = "working"
         self._error: Optional[BaseException] = None
         self._grace: Optional[asyncio.TimerHandle] = None
+        self._grace_ends_at = float("inf")
         #: Attempts that have ended, with last reports still on their way.
         self._ending = 0
         self._asks: Optional[asyncio.Task[None]] = None
@@ -102,11 +103,12 @@ class Loop:
             raise self._error
 
     def stop(self, grace_s: Optional[float] = None) -> None:
-        """Claims nothing more, and ends within the grace and the time of the last calls. A second call hurries it."""
-        if self._phase == "over":
-            return
+        """Claims nothing more, and ends within the grace and the time of the last calls. A second call only hurries it."""
         grace = self._options.grace_s if grace_s is None else grace_s
-        self._phase = "stopping"
+        ends_at = self._now() + grace
+        if self._phase == "over" or ends_at >= self._grace_ends_at:
+            return
+        self._phase, self._grace_ends_at = "stopping", ends_at
         self._emit({"kind": "stopping", "grace_s": grace})
         if self._grace is not None:
             self._grace.cancel()
@@ -184,8 +186,10 @@ class Loop:
         if not sending.hand_over:
             return
         try:
-            await self._deployment.complete_later(sending.reports[0])
-            sending.items[0].handed_over = True
+            handed = await self._calls.until_given_up(self._deployment.complete_later(sending.reports[0]))
+            if handed is not None:
+                handed.result()
+                sending.items[0].handed_over = True
         except Exception as error:
             self._side_call_failed("complete", error)
 
@@ -236,7 +240,8 @@ class Loop:
         jobs = end.reply["jobs"]
         self._asking.claimed(len(jobs), asked, end.reply.get("cursor"))
         begun: list[Attempt] = []
-        for facts, sent_at, is_canceled in await confirmed(self._deployment, end, jobs):
+        confirming = await self._calls.until_given_up(confirmed(self._deployment, end, jobs))
+        for facts, sent_at, is_canceled in confirming.result() if confirming is not None else []:
             attempt = self._attempts.add(facts, sent_at)
             if attempt is not None:
                 begun.append(attempt)
@@ -361,6 +366,7 @@ class Loop:
         return self._attempts.slots_used() > 0 or self._ending > 0 or len(self._outbox) > 0
 
     def _end_grace(self) -> None:
+        self._grace_ends_at = float("-inf")
         for attempt in self._attempts.running():
             self._attempts.stop(attempt)
             self._conclude(attempt, {"kind": "released"})

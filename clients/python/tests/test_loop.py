@@ -650,6 +650,50 @@ class Ends(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_second_stop_with_more_grace_prolongs_nothing_before_the_end_of_the_first_grace_and_after_it(self) -> None:
+        async def main(second_at: float) -> None:
+            deployment = FakeDeployment()
+
+            async def endless(job: Any) -> None:
+                await asyncio.sleep(1_000)
+
+            deployment.add("a")
+            run = Run(deployment, endless)
+            await asyncio.sleep(1)
+            deployment.troubles["complete"] = [Unanswered("no answer")] * 100
+            run.loop.stop(1)
+            await asyncio.sleep(second_at)
+            run.loop.stop(8)
+            await asyncio.sleep(3.2 - second_at)
+            self.assertTrue(run.task.done())
+            self.assertEqual([one["grace_s"] for one in run.kinds("stopping")], [1])
+
+        virtually(main(0))
+        virtually(main(1.5))
+
+    def test_a_stop_waits_for_no_answer_about_leases_and_none_to_an_outcome_that_is_handed_over(self) -> None:
+        async def never(*_: Any) -> Any:
+            await asyncio.sleep(10_000)
+
+        async def handler(job: Any) -> None:
+            pass
+
+        async def main(deployment: FakeDeployment, stop_at: float) -> None:
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(stop_at)
+            run.loop.stop(0)
+            await asyncio.sleep(2.3)
+            self.assertTrue(run.task.done())
+
+        unconfirmed, refused = FakeDeployment(60_000), FakeDeployment(60_000)
+        unconfirmed.troubles["claim"] = [lost_reply()]
+        unconfirmed.heartbeat = never  # type: ignore[method-assign]
+        virtually(main(unconfirmed, 2))
+        refused.troubles["complete"] = [Rejected("refused")] * 100
+        refused.complete_later = never  # type: ignore[method-assign]
+        virtually(main(refused, 100))
+
     def test_a_token_that_is_revoked_ends_the_run_with_its_error(self) -> None:
         async def main() -> None:
             deployment = FakeDeployment()
