@@ -107,9 +107,9 @@ export class Queue<
   private readonly named: NamedHandler | undefined;
   /** As `handledBy` names it. */
   private handler: HandlerOption | undefined;
-  private handlerMade: Promise<Handler> | undefined;
+  private handlerMade: Handler | undefined;
   /** A handle is the same for the whole life of a deployed version, so one lookup per loaded module is enough. */
-  private callbackHandle: Promise<string> | undefined;
+  private callbackHandle: string | undefined;
   protected readonly builders: Builders;
   readonly tracer: Tracer | undefined;
   private readonly schedulerShare: number | undefined;
@@ -385,13 +385,13 @@ export class Queue<
     const config: QueueConfig = { ...this.config };
     const { onComplete } = this.options;
     if (onComplete !== undefined) {
-      config.onComplete = await (this.callbackHandle ??= callbackOf(onComplete));
+      config.onComplete = this.callbackHandle ??= await callbackOf(onComplete);
     }
     if (config.push === true && this.resultRule !== null) config.result = this.resultRule;
     if (this.named !== undefined) {
-      config.handler = await (this.handlerMade ??= handlerNamed(this.named));
+      config.handler = this.handlerMade ??= await handlerNamed(this.named);
     } else if (this.handler !== undefined) {
-      config.handler = await (this.handlerMade ??= handlerOf(this.handler));
+      config.handler = this.handlerMade ??= await handlerOf(this.handler);
     }
     return { name: this.name, config };
   }

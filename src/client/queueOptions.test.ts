@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RETRY_DEFAULT } from "../shared/index.js";
+import { Queue } from "./queue.js";
 import { configOf, type QueueOptions } from "./queueOptions.js";
 import { refusal } from "./setup.test.js";
 
@@ -47,5 +48,26 @@ describe("a definition comes to a configuration", () => {
   ])("a wrong %s is refused when the app is loaded", async (what, options) => {
     const define = async () => configOf("q", options);
     expect((await refusal(define(), "invalidArgument")).message).toContain(what);
+  });
+});
+
+describe("a reference that could not be looked up is looked up anew by the next call", () => {
+  const HANDLE = "function://;done";
+
+  /** Fails once, as in a module that is loaded while it imports this one. */
+  function lateReference(): () => any {
+    let calls = 0;
+    return () => {
+      calls += 1;
+      if (calls === 1) throw new Error("internal is not loaded.");
+      return HANDLE;
+    };
+  }
+
+  test.each(["onComplete", "action"] as const)("of its %s", async (option) => {
+    const queue = new Queue({} as never, "q", { [option]: lateReference() });
+    await expect(queue.declaration()).rejects.toThrow("not loaded");
+    const { config } = await queue.declaration();
+    expect(option === "onComplete" ? config.onComplete : config.handler?.handle).toBe(HANDLE);
   });
 });
