@@ -192,6 +192,7 @@ export function partsOf(options: LoopOptions, loop: LoopSide): Parts {
       attempts.dropLost();
       gathering.end();
     },
+    reportsOver: () => reports.stop(),
     over: loop.giveUp,
   });
   const status: Status = new Status({

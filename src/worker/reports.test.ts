@@ -242,14 +242,16 @@ describe("a report", () => {
   });
 
   test("on its way when the worker stops is waited for within the grace, and no longer", async () => {
-    const { clock, deployment, end, loop, write, job } = await oneRunning();
+    const { clock, deployment, end, loop, write, job, id } = await oneRunning();
     deployment.fault = (call) => (call === "report" ? "before" : undefined);
     write("unheard");
     job.resolve();
     loop.stop(1_000);
-    await clock.advance(3_900);
-    expect(end.value).toBeUndefined();
+    await clock.advance(2_400);
+    expect(deployment.outcomeOf(id)).toBeUndefined();
     await clock.advance(200);
+    // The result goes without it.
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
     expect(end.value).toEqual({});
   });
 });

@@ -15,6 +15,8 @@ export interface StoppingDeps {
   isBusy: () => boolean;
   /** The grace is over: running jobs are given back. */
   graceOver: () => void;
+  /** Half the time of the last calls is over: outcomes go without the reports that are before them. */
+  reportsOver: () => void;
   /** The time of the last calls is over too. */
   over: () => void;
 }
@@ -64,9 +66,13 @@ export class Stopping {
   private readonly endGrace = (): void => {
     this.graceEndsAt = undefined;
     this.deps.graceOver();
-    this.cancelGrace = this.deps.clock.after(FLUSH_MS, () => {
-      this.phase = "over";
-      this.deps.over();
+    // An outcome waits for its attempt's reports, and is worth more than these.
+    this.cancelGrace = this.deps.clock.after(FLUSH_MS / 2, () => {
+      this.deps.reportsOver();
+      this.cancelGrace = this.deps.clock.after(FLUSH_MS / 2, () => {
+        this.phase = "over";
+        this.deps.over();
+      });
     });
   };
 }

@@ -371,7 +371,12 @@ class Loop:
             self._attempts.stop(attempt)
             self._conclude(attempt, {"kind": "released"})
         self._attempts.drop_lost()
-        self._grace = asyncio.get_running_loop().call_later(LAST_CALLS_S, self._give_up)
+        # An outcome waits for its attempt's reports, and is worth more than these.
+        self._grace = asyncio.get_running_loop().call_later(LAST_CALLS_S / 2, self._end_reports)
+
+    def _end_reports(self) -> None:
+        self._reports.stop()
+        self._grace = asyncio.get_running_loop().call_later(LAST_CALLS_S / 2, self._give_up)
 
     def _give_up(self) -> None:
         self._phase = "over"

@@ -650,6 +650,23 @@ class Ends(unittest.TestCase):
 
         virtually(main())
 
+    def test_the_result_of_a_job_whose_last_report_has_no_answer_is_recorded_before_the_end(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(60_000)
+            deployment.troubles["report"] = [Unanswered("no answer")] * 100
+
+            async def handler(job: Any) -> str:
+                job.log("unheard")
+                return "ok"
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(1)
+            await run.stop(1)
+            self.assertEqual([one["outcome"]["kind"] for one in deployment.recorded], ["succeeded"])
+
+        virtually(main())
+
     def test_a_second_stop_with_more_grace_prolongs_nothing_before_the_end_of_the_first_grace_and_after_it(self) -> None:
         async def main(second_at: float) -> None:
             deployment = FakeDeployment()
