@@ -193,9 +193,10 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Deletes a job in any status, with its payload, result, attempts, log and output; its key is free. **It cannot be
-   * undone, and no callback runs**: `onComplete` is not called, also if it was still owed. Cancel first if the callback
-   * must run. The worker of a running job is asked to stop, and its later reports are answered `leaseLost`.
+   * Deletes a job in any status, with its payload, result, attempts, log and output. Its key is free, or with `windowMs`
+   * once that is over. **It cannot be undone, and no callback runs**: `onComplete` is not called, also if it was still
+   * owed. Cancel first if the callback must run. The worker of a running job is asked to stop, and its later reports are
+   * answered `leaseLost`.
    *
    * @returns `deleted` is false, and `status` null, for an id that names no job of this queue, as after a first call.
    * @throws `componentNotMounted`.
