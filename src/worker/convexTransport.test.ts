@@ -280,6 +280,20 @@ test("a worker with `poll` claims again and again and opens no socket, and one w
   await following.running;
 });
 
+test("a call has the time that a slow line takes for its bytes, and a beat no more than before", async () => {
+  answer = json(200, { status: "success", value: { answers: [], jobs: [] } });
+  const times = vi.spyOn(AbortSignal, "timeout");
+  const result = "x".repeat(2 ** 20 - 4_096);
+  const outcome = { kind: "succeeded" as const, result };
+  await transport.complete(1, [{ id: "a", attempt: 1, queue: "tiles", outcome }]);
+  await transport.heartbeat([]);
+  const [complete, beat] = times.mock.calls.map(([ms]) => ms);
+  times.mockRestore();
+  expect(complete).toBeGreaterThan(30_000 + result.length / 32);
+  expect(complete).toBeLessThan(65_000);
+  expect(beat).toBeLessThan(10_100);
+});
+
 test("a worker ends though its socket has no answer, and never gets one", async () => {
   const unanswered: Duplex[] = [];
   server.on("upgrade", (_, socket: Duplex) => void unanswered.push(socket));

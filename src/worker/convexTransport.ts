@@ -10,7 +10,7 @@
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { systemClock } from "./clock.js";
-import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS, SOCKETS_CLOSE_MS } from "./limits.js";
+import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS, LINE_BYTES_PER_MS, SOCKETS_CLOSE_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import { transportOver, type Connection } from "./wire.js";
 
@@ -64,7 +64,9 @@ function answeredFetch(timeoutMs: number): typeof fetch {
     let response: Response;
     let body: string;
     try {
-      response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      const lineMs = String(init?.body ?? "").length / LINE_BYTES_PER_MS;
+      const signal = AbortSignal.timeout(timeoutMs + Math.ceil(lineMs));
+      response = await fetch(input, { ...init, signal });
       // Read here, since a connection can break in the middle of an answer.
       body = await response.text();
     } catch (error) {

@@ -58,6 +58,8 @@ export const EMPTY_WAIT_CLAIMS = 16;
  * conflicting mutation five times with up to 2 s between: twice that and a slow network fit.
  */
 export const CALL_TIMEOUT_MS = 30_000;
+/** The slowest line that carries the largest call: it is repeated as it is, and would be cut off each time. */
+export const LINE_BYTES_PER_MS = 32;
 /** A beat is worth little when it is late, and the next one says the same. */
 export const BEAT_TIMEOUT_MS = 10_000;
 /** Between repeats: 250 ms doubling to 10 s, each times a random half to whole. */

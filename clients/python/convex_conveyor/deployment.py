@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Protocol
 
 from .errors import ConveyorError, Rejected, Unanswered
-from .limits import BEAT_TIMEOUT_S, CALL_TIMEOUT_S, TENDS_MAX
+from .limits import BEAT_TIMEOUT_S, CALL_TIMEOUT_S, LINE_BYTES_PER_S, TENDS_MAX
+from .values import size_of
 
 Json = dict[str, Any]
 
@@ -116,6 +117,7 @@ class Deployment:
 
     async def _send(self, kind: str, name: str, args: Json, timeout_s: float) -> Any:
         path = f"{self.module}:{name}"
+        timeout_s += size_of(args) / LINE_BYTES_PER_S
         call = self.threads.submit(lambda: self.wire.call(kind, path, args, timeout_s))
         try:
             # The carrier bounds each of its steps; a host of several addresses, none of which answers, has many.

@@ -40,6 +40,8 @@ BEATS_PER_LEASE = 3
 
 #: A claim or completion without an answer is repeated after this; the platform's own retries fit in it.
 CALL_TIMEOUT_S = 30.0
+#: The slowest line that carries the largest call: it is repeated as it is, and would be cut off each time.
+LINE_BYTES_PER_S = 32_000
 #: A beat is worth little when it is late, and the next one says the same.
 BEAT_TIMEOUT_S = 10.0
 #: Between repeats: doubling, each time a random half to whole.

@@ -230,6 +230,27 @@ class Bounds(unittest.TestCase):
             over.set()
 
 
+class SlowLine(unittest.TestCase):
+    def test_a_call_has_the_time_that_a_slow_line_takes_for_its_bytes(self) -> None:
+        times: list[float] = []
+
+        class Wire:
+            def call(self, kind: str, path: str, args: dict[str, Any], timeout_s: float) -> Any:
+                times.append(timeout_s)
+                return {"answers": [], "jobs": []}
+
+        async def main() -> None:
+            deployment = Deployment(Wire(), Threads("test"), "workers", "t", "s", "w", Offer(["q"]))
+            outcome = {"kind": "succeeded", "result": "x" * 1_000_000}
+            await deployment.complete(1, [{"id": "a", "attempt": 1, "queue": "q", "outcome": outcome}], {})
+            await deployment.heartbeat([])
+
+        asyncio.run(main())
+        self.assertGreater(times[0], 30 + 1_000_000 / 32_000)
+        self.assertLess(times[0], 65)
+        self.assertLess(times[1], 10.1)
+
+
 class Server(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answers: list[Callable[["Server"], None]] = []
