@@ -13,8 +13,8 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [35, 227],
-  complete: [56, 377],
+  claim: [35, 228],
+  complete: [56, 379],
   heartbeat: [22, 113],
   enqueue: [24, 129],
   wake: [39, 247],

@@ -37,6 +37,12 @@ const notes = conveyor.tableQueue("notes", {
   ...options,
   functions: () => named.notes,
   announced: true,
+  // One row's end brings another row.
+  record: async (ctx, { row }): Promise<void> => {
+    if (row.text !== "first") return;
+    await ctx.db.insert("notes", { text: "second", letters: 6, status: "new" });
+    await queues.notes.ping(ctx);
+  },
 });
 let batches: { texts: string[]; cursor: unknown }[] = [];
 let begunAt: number[] = [];
@@ -58,13 +64,17 @@ async function work(...[ctx, { rows, cursor }]: Batch) {
   begunAt.push(Date.now());
   const refused = rows.find(({ text }) => text === "refused");
   if (refused !== undefined) await ctx.db.patch(refused._id, { status: "refused" });
+  if (rows.some(({ text }) => text === "grows")) {
+    await ctx.db.insert("lines", { text: "grown", letters: 5, status: "new" });
+    await queues.lines.ping(ctx);
+  }
   if (fails-- > 0) {
     for (const { _id } of rows) await ctx.db.patch(_id, { status: "touched" });
     throw new Error("Not now.");
   }
   return ((cursor as number | null) ?? 0) + rows.length;
 }
-const queues = { notes, lines, pages };
+const queues: Record<Table, { ping: (ctx: any) => Promise<void> }> = { notes, lines, pages };
 
 const insert = (table: Table) =>
   mutationGeneric({
@@ -78,6 +88,8 @@ const insert = (table: Table) =>
 const functions = {
   ...conveyor.workerApi({ queues: [notes, lines, pages] }),
   createToken: conveyor.tokenApi().create,
+  pause: mutationGeneric(async (ctx) => await notes.control.pause(ctx)),
+  resume: mutationGeneric(async (ctx) => await notes.control.resume(ctx)),
   notes: insert("notes"),
   lines: insert("lines"),
   pages: insert("pages"),
@@ -103,16 +115,29 @@ async function setup() {
   const { token } = await t.mutation(named.app.createToken, { name: "w" });
   const hasWork = async (queue: string): Promise<boolean> =>
     await t.query(named.app.watch, { token, call: { kind: "hasWork", queues: [queue] } });
+  let claimed: any[] = [];
   const claim = async (n: number, max: number, queue = "notes"): Promise<string[]> => {
     const args = { token, sessionKey: "s", name: "w", callSeq: n, queues: [queue], max };
     const { jobs } = await t.mutation(named.app.claim, args);
+    claimed = jobs;
+    return jobs.map(({ payload }: { payload: { text: string } }) => payload.text);
+  };
+  /** Ends the jobs of the last claim, and claims in the same call. */
+  const complete = async (n: number, max: number): Promise<string[]> => {
+    const finished = claimed.map(({ id, attempt }) => ({
+      ...{ id, attempt, queue: "notes" },
+      outcome: { kind: "succeeded", result: null },
+    }));
+    const claim = { queues: ["notes"], max };
+    const args = { token, sessionKey: "s", callSeq: n, finished, claim };
+    const { jobs } = await t.mutation(named.app.complete, args);
     return jobs.map(({ payload }: { payload: { text: string } }) => payload.text);
   };
   const write = async (table: Table, texts: string[], silent = false) =>
     await t.mutation(named.app[table], { texts, silent });
   const states = async (table: Table) =>
     await t.run(async (ctx) => (await ctx.db.query(table).collect()).map(({ status }) => status));
-  return { t, hasWork, claim, write, states };
+  return { t, hasWork, claim, complete, write, states };
 }
 
 const TIME = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 1_000 };
@@ -133,6 +158,29 @@ describe("an announced queue", () => {
     expect(await claim(2, 2)).toHaveLength(1);
     expect(await hasWork("notes")).toBe(false);
     await write("notes", ["c"]);
+    expect(await hasWork("notes")).toBe(true);
+  });
+
+  test("keeps an announcement of the end of a job, in the call that claims the last rows", async () => {
+    const { claim, complete, hasWork, write } = await setup();
+    await write("notes", ["first"]);
+    expect(await claim(1, 1)).toEqual(["first"]);
+    await write("notes", ["b"]);
+    expect(await complete(2, 2)).toEqual(["b"]);
+    expect(await hasWork("notes")).toBe(true);
+    expect(await claim(3, 2)).toEqual(["second"]);
+    expect(await complete(4, 2)).toEqual([]);
+    expect(await hasWork("notes")).toBe(false);
+  });
+
+  test("stays announced where a call that ends a job takes no row", async () => {
+    const { t, claim, complete, hasWork, write } = await setup();
+    await write("notes", ["a"]);
+    expect(await claim(1, 1)).toEqual(["a"]);
+    await write("notes", ["b"]);
+    await t.mutation(named.app.pause, {});
+    expect(await complete(2, 2)).toEqual([]);
+    await t.mutation(named.app.resume, {});
     expect(await hasWork("notes")).toBe(true);
   });
 
@@ -172,6 +220,14 @@ describe("a loop over batches", () => {
     await settle(t, TIME);
     expect(batches.map(({ cursor }) => cursor)).toEqual([null, 2]);
     expect(await states("lines")).toEqual(["done", "refused", "done"]);
+  });
+
+  test("goes on with a row that its handler has inserted and announced", async () => {
+    const { t, write, states } = await setup();
+    await write("lines", ["grows"]);
+    await settle(t, TIME);
+    expect(batches.map(({ texts }) => texts)).toEqual([["grows"], ["grown"]]);
+    expect(await states("lines")).toEqual(["done", "done"]);
   });
 
   // Shows WP-40.

@@ -31,6 +31,7 @@ import { askedOf } from "../rows/cancels.js";
 import { checkRequest, leasedBefore, namesOf, takeJobs, repliedWith } from "../claim/claim.js";
 import type { Claimed, ClaimRequest } from "../claim/claimCall.js";
 import { askedDuty } from "../claim/onCall.js";
+import { endAnnouncements } from "../claim/tableRows.js";
 import { answerBeat } from "./heartbeat.js";
 import { dutyAgain } from "../rows/duties.js";
 import { closeCall, keepLeases, type Session } from "../rows/sessions.js";
@@ -82,13 +83,14 @@ export async function complete(
     return { ...session.reply, jobs, ...others, ...repliedWith({}, session) };
   }
 
+  const announced = await endAnnouncements(ctx.db, session, args.claim?.rows);
   const { answers, current, besideCallbacks } = await record(ctx, session, args, now);
   // Of groups that a callback has taken from the token it claims no job.
   const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
   const claimed =
     request === undefined
       ? undefined
-      : await takeJobs(ctx, current, args.callSeq, request, now, { besideCallbacks });
+      : await takeJobs(ctx, current, args.callSeq, request, now, { besideCallbacks, announced });
   const chosen =
     request === undefined || claimed === undefined
       ? undefined

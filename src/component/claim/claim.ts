@@ -40,7 +40,7 @@ import { enterSession } from "../rows/tokenSessions.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { authorize, within } from "../rows/tokens.js";
 import { nextCursor } from "./nextCursor.js";
-import { takeRows } from "./tableRows.js";
+import { announceAgain, takeRows, type Announced } from "./tableRows.js";
 
 /** The names of the queues that it serves. */
 export function namesOf({ queues }: ClaimRequest): string[] {
@@ -168,7 +168,7 @@ export async function takeJobs(
   callSeq: number,
   request: ClaimRequest,
   now: number,
-  { besideCallbacks = false }: { besideCallbacks?: boolean } = {},
+  { besideCallbacks = false, announced }: { besideCallbacks?: boolean; announced?: Announced } = {},
 ): Promise<Claimed> {
   const named = await readNamed(ctx.db, request.named ?? [], request.queues);
   const wanted = new Set([...named.map(({ queue }) => queue), ...lookedIn(request)]);
@@ -179,9 +179,11 @@ export async function takeJobs(
   );
   const options = { besideCallbacks, named };
   const { batch, ...taken } = await takeFrom(ctx, session, callSeq, open, request, now, options);
-  if (batch === undefined || request.rows === undefined) return taken;
   // Rows of the app's tables come after all jobs that wait.
-  const { busyRows, hasLeft } = await takeRows(ctx, batch, request.rows);
+  const rows = batch && request.rows && (await takeRows(ctx, batch, request.rows, announced));
+  if (announced !== undefined) await announceAgain(ctx.db, announced, rows?.emptied);
+  if (batch === undefined || rows === undefined) return taken;
+  const { busyRows, hasLeft } = rows;
   return { ...taken, leases: batch.leases, jobs: batch.jobs, busyRows, hasLeftRows: hasLeft };
 }
 

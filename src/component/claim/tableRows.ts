@@ -7,7 +7,7 @@
  * A job has its row's id as payload and as key: a row has one active job at most. Jobs that wait for another attempt are
  * found by the claim's own search, which comes before this.
  *
- * Reads for real: per row its key. Where the app says that it has offered all: the queue's row of
+ * Reads for real: per row its key. Where the app says that it has offered all: the queue's row, and its row of
  * `announced`. Writes: inserts into `jobs` and `keys`, and as a claim of these jobs; that row, where it said that there are more. Conflicts
  * with: another claim of the same row, `announce` where it changes its row.
  */
@@ -32,19 +32,22 @@ import type {
 import { insertLeased } from "../edges/transitions.js";
 import { findKey, giveKey } from "../rows/keys.js";
 import { findQueue, type Queue } from "../rows/queues.js";
+import type { Session } from "../rows/sessions.js";
 import { authorize, scopeOf } from "../rows/tokens.js";
 import { hold, isFull, type LeaseBatch } from "./leaseBatch.js";
 
 /**
- * Takes offered rows as far as there is room. Returns the rows whose jobs are active, of which the app's state is old, and
- * whether it has left any: of more than the app offers, too.
+ * Takes offered rows as far as there is room. Returns the rows whose jobs are active, of which the app's state is old, the
+ * queues of which it has left none, and whether it has left any: of more than the app offers, too.
  */
 export async function takeRows(
   ctx: MutationCtx,
   batch: LeaseBatch,
   offered: readonly OfferedRows[],
-): Promise<{ busyRows: string[]; hasLeft: boolean }> {
+  before?: Announced,
+): Promise<{ busyRows: string[]; hasLeft: boolean; emptied: string[] }> {
   const busyRows: string[] = [];
+  const emptied: string[] = [];
   let hasLeft = false;
   // Of all queues together: each row that is passed over costs a look-up too.
   let budget = OFFERED_ROWS_MAX;
@@ -60,10 +63,11 @@ export async function takeRows(
       budget -= rows.length;
       busyRows.push(...(await takeSome(ctx, batch, known, rows)));
     }
-    if (all && left.length === 0) await setMore(ctx.db, queue, false);
+    if (all && left.length === 0) emptied.push(queue);
     hasLeft ||= !all || left.length > 0;
   }
-  return { busyRows, hasLeft };
+  if (before === undefined) for (const queue of emptied) await setMore(ctx.db, queue, false);
+  return { busyRows, hasLeft, emptied };
 }
 
 /** A row has no group, no labels, and the cost of a plain job. */
@@ -131,6 +135,38 @@ async function setMore(db: DatabaseWriter, queue: string, more: boolean): Promis
   if ((row?.more ?? false) === more) return;
   if (row === null) await db.insert("announced", { queue, more });
   else await db.patch("announced", row._id, { more });
+}
+
+/** Queues with an offer of all their rows, and whether they were announced. */
+export type Announced = ReadonlyMap<string, boolean>;
+
+/**
+ * For a call that runs callbacks between the app's offer and the claim: a callback may announce rows that the offer lacks. So the
+ * offer's queues are announced no longer from before the callbacks on, and again where the claim leaves rows of them. Nothing is
+ * written for a queue from which the claim takes nothing: all calls of its workers would conflict.
+ */
+export async function endAnnouncements(
+  db: DatabaseWriter,
+  { isQuiet }: Session,
+  offered: readonly OfferedRows[] = [],
+): Promise<Announced> {
+  const before = new Map<string, boolean>();
+  for (const { queue: name, all } of isQuiet === true ? [] : offered) {
+    const queue = all === true ? await findQueue(db, name) : null;
+    if (queue === null || queue.isPaused || queue.isDraining) continue;
+    before.set(name, (await announcedOf(db, name))?.more === true);
+    await setMore(db, name, false);
+  }
+  return before;
+}
+
+export async function announceAgain(
+  db: DatabaseWriter,
+  before: Announced,
+  emptied: readonly string[] = [],
+): Promise<void> {
+  for (const [queue, was] of before)
+    if (was && !emptied.includes(queue)) await setMore(db, queue, true);
 }
 
 export async function announce(ctx: MutationCtx, queue: string): Promise<null> {

@@ -212,11 +212,6 @@ export async function setQuiet(db: DatabaseWriter, id: Id<"sessions">, isQuiet: 
   await db.patch("sessions", id, { isQuiet });
 }
 
-/** How many outcomes it has recorded, with these. */
-function moreDone({ done = 0 }: Session, recorded: number): { done?: number } {
-  return recorded === 0 ? {} : { done: done + recorded };
-}
-
 /** The fields of an offer that a row keeps: none for an offer that takes everything. */
 function offerFields({ labels, groups, groupPrefix, maxCost }: Offer) {
   const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
@@ -260,7 +255,7 @@ export async function closeCall(
   const changed = {
     ...seen,
     ...spoken(session, seen.state, call.about, now),
-    ...moreDone(session, recorded),
+    ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
     ...(call.duty === undefined ? {} : dutyOf(call.duty, leases, now)),
     callSeq: call.callSeq,
     ...(session.hasDeparted === undefined ? {} : { hasDeparted: undefined }),
@@ -384,7 +379,7 @@ export async function keepOthers(
     state,
     expiresAt,
     leases,
-    ...moreDone(session, recorded),
+    ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
   });
 }
 
