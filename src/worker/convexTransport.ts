@@ -64,8 +64,8 @@ function answeredFetch(timeoutMs: number): typeof fetch {
     let response: Response;
     let body: string;
     try {
-      const lineMs = String(init?.body ?? "").length / LINE_BYTES_PER_MS;
-      const signal = AbortSignal.timeout(timeoutMs + Math.ceil(lineMs));
+      const bytes = typeof init?.body === "string" ? init.body.length : 0;
+      const signal = AbortSignal.timeout(timeoutMs + Math.ceil(bytes / LINE_BYTES_PER_MS));
       response = await fetch(input, { ...init, signal });
       // Read here, since a connection can break in the middle of an answer.
       body = await response.text();
