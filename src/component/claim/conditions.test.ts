@@ -311,6 +311,7 @@ describe("bad conditions", () => {
   ])("%s is refused by all who look", async (_, conditions) => {
     const world = await newWorld();
     const worker = world.worker("w");
+    await worker.claim();
     for (const call of [
       worker.claim(1, conditions),
       worker.hasWork(conditions),

@@ -29,7 +29,7 @@ import {
   type DatabaseReader,
   type MutationCtx,
 } from "../_generated/server.js";
-import { takeSessions } from "../rows/sessions.js";
+import { takeSessions } from "../rows/rowBytes.js";
 
 export const vPlaceInFleet = v.object({
   /** How many are live and serve the queue, itself among them. */

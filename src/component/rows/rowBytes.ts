@@ -1,5 +1,7 @@
 /** Reading rows of any size: as many as are wanted, or as fit. */
 import { getDocumentSize, type Value } from "convex/values";
+import { SESSIONS_READ_BYTES } from "../../shared/index.js";
+import type { Doc } from "../_generated/dataModel.js";
 
 /** How large a row is, as reading it is counted. */
 export function bytesOf(row: object): number {
@@ -29,4 +31,16 @@ export async function takeWithin<Row extends object>(
     if (taken.bytes >= bytes) return { ...taken, isCut: true };
   }
   return taken;
+}
+
+/**
+ * The first of these sessions, so many at most, and no more than fit into a part of a transaction: of `beside` such reads in it
+ * each has its share.
+ */
+export async function takeSessions(
+  rows: AsyncIterable<Doc<"sessions">>,
+  count: number,
+  beside = 1,
+): Promise<Doc<"sessions">[]> {
+  return (await takeWithin(rows, count, SESSIONS_READ_BYTES / beside)).rows;
 }

@@ -11,7 +11,6 @@ import {
   checkName,
   conveyorError,
   CURSOR_KEPT_BYTES,
-  SESSIONS_READ_BYTES,
   LANE_CURSOR_KEPT_BYTES,
   LANE_WATCH_GRID_MS,
   LANE_WATCH_MS,
@@ -21,7 +20,6 @@ import {
   type Lease,
   type WorkerFacts,
 } from "../../shared/index.js";
-import { takeWithin } from "./rowBytes.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
 import type { Offer } from "./conditions.js";
@@ -56,18 +54,6 @@ export async function findSession(
     );
   }
   return session;
-}
-
-/**
- * The first of these rows, so many at most, and no more than fit into a part of a transaction: of `beside` such reads in it
- * each has its share.
- */
-export async function takeSessions(
-  rows: AsyncIterable<Session>,
-  count: number,
-  beside = 1,
-): Promise<Session[]> {
-  return (await takeWithin(rows, count, SESSIONS_READ_BYTES / beside)).rows;
 }
 
 export async function sessionOfKey(

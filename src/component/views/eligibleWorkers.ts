@@ -18,7 +18,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
-import { takeSessions } from "../rows/sessions.js";
+import { takeSessions } from "../rows/rowBytes.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { mayRunInside } from "../edges/mayTake.js";
 import { mayClaim, mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";

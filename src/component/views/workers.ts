@@ -17,7 +17,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { takeSessions } from "../rows/sessions.js";
+import { takeSessions } from "../rows/rowBytes.js";
 import { originIn } from "../rows/tokenSessions.js";
 import { shownSession } from "../rows/tokens.js";
 
