@@ -45,7 +45,7 @@ import {
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
-import { FIRST_PLACE, FULL, peersOf, WATCHING, type DutyFields } from "../rows/duties.js";
+import { FIRST_PLACE, FULL, isOnCall, peersOf, WATCHING, type DutyFields } from "../rows/duties.js";
 import { setDuty, type Session } from "../rows/sessions.js";
 import {
   callUp,
@@ -156,10 +156,6 @@ function standingOf(
 /** Whether the peers are more than the ones on call. */
 function isMore({ places }: Pick<Seen, "places">, { watcher }: Pick<Standing, "watcher">): boolean {
   return places.length > 0 || watcher !== undefined;
-}
-
-function isOnCall({ peers: of, standbySince = FULL }: Session, peers: string): boolean {
-  return of === peers && standbySince === FULL;
 }
 
 /** The fields of its row, and the answer. */
@@ -309,16 +305,15 @@ function stillStandsBy(
   now: number,
 ): { fields?: DutyFields; duty: Duty } {
   const { peers: of, standbySince = 0 } = session;
-  if (standbySince === WATCHING && (request.room ?? 0) === 0) return { fields: {}, duty: OFF };
+  const isWatching = standbySince === WATCHING;
+  if (isWatching && (request.room ?? 0) === 0) return { fields: {}, duty: OFF };
   const isCalled = standbySince >= FIRST_PLACE && standbySince <= seen.last;
-  const isWatched = watcher !== undefined || standbySince === WATCHING;
-  const isServed = others.length >= ON_CALL && isWatched;
+  const isServed = others.length >= ON_CALL && (watcher !== undefined || isWatching);
   if (of !== peers || standbySince < WATCHING || isCalled || !isServed) return { duty: OFF };
-  const nextMs =
-    standbySince === WATCHING ? WATCH_MS : presenceOf(request, session, seen, standbySince, now);
+  const nextMs = isWatching ? WATCH_MS : presenceOf(request, session, seen, standbySince, now);
   return {
     fields: { peers, standbySince, silentMs: nextMs },
-    duty: { kind: standbySince === WATCHING ? "watch" : "standby", since: standbySince, nextMs },
+    duty: { kind: isWatching ? "watch" : "standby", since: standbySince, nextMs },
   };
 }
 
@@ -328,10 +323,9 @@ export async function dutyAtEnd(ctx: MutationCtx, session: Session, now: number)
   if (peers === undefined || !isOnCall(session, peers)) return;
   const seen = await see(ctx, peers, session, now, false);
   const listeners = await readListeners(ctx.db, peers);
-  const standing = standingOf({ ...seen, listeners }, session, now);
-  const lacking = ON_CALL - standing.withRoom.length;
-  if (lacking > 0)
-    await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: lacking });
+  const { watcher, withRoom } = standingOf({ ...seen, listeners }, session, now);
+  const most = ON_CALL - withRoom.length;
+  if (most > 0) await callUp(ctx, peers, seen, { now, watcher, most });
 }
 
 function onCall({ sessionKey }: Session, seen: Seen, standing: Standing): Duty {
@@ -351,9 +345,8 @@ function standBy(
   now: number,
 ): Chosen {
   const { peers: of, standbySince = 0 } = session;
-  const { last } = seen;
-  const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > last;
-  const since = keepsPlace ? standbySince : Math.max(now, last + 1);
+  const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > seen.last;
+  const since = keepsPlace ? standbySince : Math.max(now, seen.last + 1);
   const isWatching = watcher === undefined;
   const nextMs = isWatching ? WATCH_MS : presenceOf(request, session, seen, since, now);
   return {

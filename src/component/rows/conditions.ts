@@ -133,3 +133,9 @@ export function allows(offer: Offer, job: Asked): boolean {
   if (!affordable || !isOfGroups(job, offer) || !isPreferred(job, offer)) return false;
   return labels.every((one) => hasLabel(offer.labels, one));
 }
+
+/** The fields of an offer that a session's row keeps: none for an offer that takes everything. */
+export function offerFields({ labels, groups, groupPrefix, maxCost }: Offer) {
+  const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
+  return { labels: some(labels), groups: some(groups), groupPrefix, maxCost };
+}

@@ -35,3 +35,8 @@ export function dutyAgain({ peers, standbySince, silentMs }: Session): DutyField
   if (standbySince === FULL) return { peers };
   return { peers, standbySince, ...(silentMs === undefined ? {} : { silentMs }) };
 }
+
+/** With room, for jobs of these peers. */
+export function isOnCall({ peers: of, standbySince = FULL }: Session, peers: string): boolean {
+  return of === peers && standbySince === FULL;
+}

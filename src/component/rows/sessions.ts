@@ -22,7 +22,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
-import type { Offer } from "./conditions.js";
+import { offerFields, type Offer } from "./conditions.js";
 import { dutyOf, type DutyFields } from "./duties.js";
 
 export type Session = Doc<"sessions">;
@@ -198,12 +198,6 @@ export async function setQuiet(db: DatabaseWriter, id: Id<"sessions">, isQuiet: 
   await db.patch("sessions", id, { isQuiet });
 }
 
-/** The fields of an offer that a row keeps: none for an offer that takes everything. */
-function offerFields({ labels, groups, groupPrefix, maxCost }: Offer) {
-  const some = (list: readonly string[]) => (list.length === 0 ? undefined : [...list]);
-  return { labels: some(labels), groups: some(groups), groupPrefix, maxCost };
-}
-
 /** The cursor that a row keeps for the call's repeat, or a lane's next step: none if it is large. */
 function keptOf(cursor: string | undefined, { lane }: Session): { cursor?: string } {
   const max = lane === undefined ? CURSOR_KEPT_BYTES : LANE_CURSOR_KEPT_BYTES;
@@ -362,9 +356,7 @@ export async function keepOthers(
 ): Promise<void> {
   const { state, expiresAt } = alive(leases, session.lastSeenAt);
   await db.patch("sessions", session._id, {
-    state,
-    expiresAt,
-    leases,
+    ...{ state, expiresAt, leases },
     ...(recorded === 0 ? {} : { done: (session.done ?? 0) + recorded }),
   });
 }
