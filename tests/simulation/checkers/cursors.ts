@@ -3,7 +3,7 @@ import { boundsIn, type Bound } from "../../races/cursor.js";
 import type { WorkerSpec } from "../plan.js";
 import type { Row } from "../observed.js";
 import type { Checker } from "../part.js";
-import { changed, changedJobs, isLeftTo, LIAR, hasEnded, statusOf } from "./jobs.js";
+import { changed, changedJobs, isLeftTo, isOutOfTime, LIAR, hasEnded, statusOf } from "./jobs.js";
 
 interface Key {
   seq: bigint;
@@ -18,12 +18,6 @@ interface Cursor {
 }
 
 type CountedUpTo = (Key & { status: FinishedStatus })[];
-
-/** Whether a job that waits has expired, or its deadline has passed. */
-function isOutOfTime({ attempt, expiresAt, deadline }: Row, date: number): boolean {
-  const hasExpired = attempt === 0 && expiresAt !== undefined && expiresAt <= date;
-  return hasExpired || deadline?.isPassed === true || (deadline?.at ?? Infinity) <= date;
-}
 
 export const cursors: Checker = {
   name: "cursors",

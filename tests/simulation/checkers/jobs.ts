@@ -45,6 +45,12 @@ export function hasEnded(row: Row | null | undefined): boolean {
   return row !== null && row !== undefined && isFinished(row["status"] as Status);
 }
 
+/** Whether a job that waits has expired, or its deadline has passed. */
+export function isOutOfTime({ attempt, expiresAt, deadline }: Row, date: number): boolean {
+  const hasExpired = attempt === 0 && expiresAt !== undefined && expiresAt <= date;
+  return hasExpired || deadline?.isPassed === true || (deadline?.at ?? Infinity) <= date;
+}
+
 /** Whether the job, as its row says now, leaves itself to such a worker. */
 export function isLeftTo(job: Row, name: unknown, labels: readonly string[] = []): boolean {
   const { worker = name, labels: wanted = [] } = (job["prefer"] ?? {}) as {

@@ -3,7 +3,16 @@ import { oldSnapshots } from "../faults/oldSnapshots.js";
 import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { CIRCULAR, isOf } from "../plan.js";
-import { changedJobs, claimedBy, configOf, hasEnded, isLeftTo, LIAR, statusOf } from "./jobs.js";
+import {
+  changedJobs,
+  claimedBy,
+  configOf,
+  hasEnded,
+  isLeftTo,
+  isOutOfTime,
+  LIAR,
+  statusOf,
+} from "./jobs.js";
 import { sureMs } from "./slack.js";
 
 /** A claim's scan may be a while old, may follow even older cursors, and another claim may have held the job. */
@@ -94,6 +103,7 @@ export const order: Checker = {
 
     function isClaimable(job: Row, session: Row): boolean {
       if (statusOf(job) !== "pending" || job["paused"] === true || hasEnded(job)) return false;
+      if (isOutOfTime(job, date())) return false;
       const spec = plan.workers.find(({ name }) => name === session["name"]);
       const labels = (job["labels"] ?? []) as string[];
       // A retry is left to other workers for a while, and a costly job to workers with enough budget left.
