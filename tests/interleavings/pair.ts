@@ -117,8 +117,8 @@ async function checkEnd(start: Line, meeting: Meeting, end: End): Promise<void> 
   const answers = new Map(names.map((name, i) => [name, answerTo(name, meeting, end.ended[i]!)]));
   const jobs = line.rows("jobs") as unknown as Job[];
   for (const answer of answers.values()) {
-    const { cursor } = (answer ?? {}) as { cursor?: string };
-    if (cursor !== undefined) checkCursor(cursor, jobs);
+    const { cursor, jobs: claimed } = (answer ?? {}) as { cursor?: string; jobs?: unknown };
+    if (cursor !== undefined && claimed !== undefined) checkCursor(cursor, jobs);
   }
   await meeting.check?.(new Answers(answers, end.order), line);
   await checkSubscribers(line, end);

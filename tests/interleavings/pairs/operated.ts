@@ -163,7 +163,7 @@ const deleteAndComplete: Pair = {
 
 const bulkCancelAndClaim: Pair = {
   of: "a cancel of many jobs, and a claim of one of them",
-  orders: 90,
+  orders: 192,
   async setUp(line) {
     const id = await line.enqueueOne({ name: "one" });
     await line.enqueue();
