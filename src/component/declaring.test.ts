@@ -1,6 +1,6 @@
 /** Calls of the component as the app's wrapper makes them, for its tests; and the refusal that the wrapper answers. */
 import { expect, test } from "vitest";
-import { isConveyorError, type QueueDeclaration } from "../shared/index.js";
+import { callDeclaring } from "../client/mounted.js";
 import { api } from "./_generated/api.js";
 import { newWorld } from "./setup.test.js";
 
@@ -8,21 +8,14 @@ type Mutations = { mutation: (reference: any, args: any) => Promise<any> };
 
 /** Queues that a call finds undeclared are declared, and the call is made again. */
 export function declaring<Test extends Mutations>(t: Test): Test {
-  const mutation = t.mutation.bind(t);
-  const declared: Mutations["mutation"] = async (reference, args) => {
-    try {
-      return await mutation(reference, args);
-    } catch (error) {
-      if (!isConveyorError(error, "queuesUndeclared")) throw error;
-      const { queue, queues = [], claim } = args;
-      const all: (QueueDeclaration | undefined)[] = [queue, ...queues, ...(claim?.queues ?? [])];
-      const names = error.data["queues"] as string[];
-      const asked = all.filter((one) => one !== undefined && names.includes(one.name));
-      await mutation(api.lib.declare, { queues: asked });
-      return await mutation(reference, args);
-    }
+  const runMutation = t.mutation.bind(t);
+  const mutation: Mutations["mutation"] = (reference, args) => {
+    const { queue, queues, claim } = args ?? {};
+    const declarations = [queue ?? [], queues ?? [], claim?.queues ?? []].flat();
+    const call = () => runMutation(reference, args);
+    return callDeclaring({ runMutation } as never, api as never, declarations, call);
   };
-  return Object.assign(t, { mutation: declared });
+  return Object.assign(t, { mutation });
 }
 
 test("a call of an undeclared queue is refused with nothing written, also where it is nested in another mutation", async () => {

@@ -2,7 +2,7 @@
  * Jobs whose handlers run here, also after the attempt was lost: such a handler may go on after its signal, and a
  * second handler of the same job would disturb it.
  */
-import type { Clock } from "./clock.js";
+import { atMost, type Clock } from "./clock.js";
 
 export class Beside {
   private readonly running = new Map<string, Promise<unknown>>();
@@ -30,10 +30,7 @@ export class Beside {
 
   /** Waits for the handler of the job, for a second at most. */
   async wait(job: string): Promise<void> {
-    let forget = () => {};
-    const over = new Promise<void>((resolve) => (forget = this.clock.after(BESIDE_MS, resolve)));
-    await Promise.race([this.running.get(job), over]);
-    forget();
+    await atMost(this.clock, BESIDE_MS, this.running.get(job));
   }
 }
 

@@ -31,6 +31,18 @@ export const systemClock: Clock = {
   random: Math.random,
 };
 
+/** Waits for the end of the work, so long at most. */
+export async function atMost(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => (cancel = clock.after(ms, resolve)));
+  await Promise.race([work, late]);
+  cancel();
+}
+
 /** Doubles from `min` to `max` with each time before, times a random half to whole. */
 export function backoff(clock: Clock, times: number, min: number, max: number): number {
   const full = Math.min(max, min * 2 ** Math.min(times, 30));

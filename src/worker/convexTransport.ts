@@ -9,7 +9,7 @@
  * delay the news of a cancellation (440 ms on average with 20 queues, up to 1.3 s).
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
-import { systemClock } from "./clock.js";
+import { atMost, systemClock } from "./clock.js";
 import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS, LINE_BYTES_PER_MS, SOCKETS_CLOSE_MS } from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import { transportOver, type Connection } from "./wire.js";
@@ -39,12 +39,8 @@ export function connect({
       return over!.onUpdate(query, args, onValue, onError);
     },
     close: async () => {
-      let cancel = () => {};
-      const late = new Promise<void>(
-        (resolve) => (cancel = systemClock.after(SOCKETS_CLOSE_MS, resolve)),
-      );
-      await Promise.race([Promise.all([socket?.close(), cancelSocket?.close()]), late]);
-      cancel();
+      const closed = Promise.all([socket?.close(), cancelSocket?.close()]);
+      await atMost(systemClock, SOCKETS_CLOSE_MS, closed);
     },
   });
 }

@@ -3,7 +3,7 @@
  * counts as live. Said once; a worker that stops waits for it briefly. A worker whose deployment does not answer, or
  * lacks that function, has stopped all the same.
  */
-import type { Clock } from "./clock.js";
+import { atMost, type Clock } from "./clock.js";
 import { GOODBYE_MS } from "./limits.js";
 import type { Transport } from "./transport.js";
 
@@ -11,12 +11,9 @@ export async function sayGoodbye(
   { clock, transport }: { clock: Clock; transport: Pick<Transport, "heartbeat"> },
   callSeq: number,
 ): Promise<void> {
-  let cancel = (): void => {};
-  const late = new Promise<void>((resolve) => (cancel = clock.after(GOODBYE_MS, resolve)));
   const ended = transport.heartbeat([], { leaving: callSeq }).then(
     () => {},
     () => {},
   );
-  await Promise.race([ended, late]);
-  cancel();
+  await atMost(clock, GOODBYE_MS, ended);
 }

@@ -1,5 +1,7 @@
 /** Calls of the component as the app's wrapper makes them: queues that are to be declared first are, and the call is made again. */
-import { isConveyorError, type QueueDeclaration } from "../../src/shared/index.js";
+import { callDeclaring } from "../../src/client/mounted.js";
+import type { ComponentApi, RunsMutations } from "../../src/client/parts.js";
+import type { QueueDeclaration } from "../../src/shared/index.js";
 
 /** `declare` calls the component's `lib.declare`. */
 export async function declaring<Result>(
@@ -7,26 +9,17 @@ export async function declaring<Result>(
   declare: (args: { queues: QueueDeclaration[] }) => Promise<unknown>,
   call: () => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!isConveyorError(error, "queuesUndeclared")) throw error;
-    const names = error.data["queues"] as string[];
-    await declare({ queues: declarationsIn(args).filter(({ name }) => names.includes(name)) });
-    return await call();
-  }
+  const ctx = { runMutation: (_: unknown, given: never) => declare(given) } as RunsMutations;
+  const component = { lib: {} } as ComponentApi;
+  return await callDeclaring(ctx, component, declarationsIn(args), call);
 }
 
 /** The declarations with which `enqueue`, `replace`, `claim` or `complete` is called. */
 export function declarationsIn(args: object): QueueDeclaration[] {
-  const {
-    queue,
-    queues = [],
-    claim,
-  } = args as {
+  const { queue, queues, claim } = args as {
     queue?: QueueDeclaration;
-    queues?: QueueDeclaration[];
+    queues?: QueueDeclaration[] | null;
     claim?: { queues: QueueDeclaration[] };
   };
-  return [...(queue === undefined ? [] : [queue]), ...queues, ...(claim?.queues ?? [])];
+  return [queue ?? [], queues ?? [], claim?.queues ?? []].flat();
 }
