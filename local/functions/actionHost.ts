@@ -9,6 +9,9 @@ import type { Services } from "./scope.js";
 import { syscallError, unknownSyscall, type AsyncSyscalls } from "./syscalls.js";
 import type { LogLine } from "./types.js";
 
+/** For code that is left of an action that is over. A new one each time, for a promise keeps all that wait for it. */
+const noAnswer = () => new Promise<never>(() => {});
+
 export class ActionHost implements CallHost {
   readonly aborted: Promise<never>;
   #abort!: (reason: unknown) => void;
@@ -19,6 +22,8 @@ export class ActionHost implements CallHost {
   readonly #slots: PermitPool;
   #failed = false;
   #isLost = false;
+  /** It has ended, or its machine has: code that is left of it gets no answer any more, as its isolate is gone. */
+  #isOver = false;
   readonly #startedAt: number;
 
   constructor(
@@ -74,9 +79,11 @@ export class ActionHost implements CallHost {
     if (run === undefined) return Promise.reject(unknownSyscall(operation, this.target));
     // A failure of the platform can be caught here, unlike in a transaction: an action may well try again.
     const started = this.#slots.run(() => run(JSON.parse(args)), { patient: true });
-    const answer = this.track(started).then(
-      (value) => JSON.stringify(value),
+    this.#count(started);
+    const answer = started.then(
+      (value) => (this.#isOver ? noAnswer() : JSON.stringify(value)),
       (error: unknown) => {
+        if (this.#isOver) return noAnswer();
         throw syscallError(error);
       },
     );
@@ -110,6 +117,7 @@ export class ActionHost implements CallHost {
   /** The machine is gone: its requests may still take effect, and it receives no answer any more. */
   lose(): void {
     this.#isLost = true;
+    this.#isOver = true;
     this.rejected(
       new PlatformError(503, "ActionLost", "The machine that ran this action is gone."),
     );
@@ -120,10 +128,20 @@ export class ActionHost implements CallHost {
   }
 
   track<T>(work: Promise<T>): Promise<T> {
+    this.#count(work);
+    return work.then(
+      (value) => (this.#isOver ? noAnswer() : value),
+      (error: unknown) => {
+        if (this.#isOver) return noAnswer();
+        throw error;
+      },
+    );
+  }
+
+  #count(work: Promise<unknown>): void {
     this.#outstanding++;
     const done = () => void this.#outstanding--;
     work.then(done, done);
-    return work;
   }
 
   /** An action may wait for anything, for as long as it may run. */
@@ -132,6 +150,7 @@ export class ActionHost implements CallHost {
   /** Does not wait: an action that has returned is over, and calls that it did not await may or may not take effect. */
   async settle(): Promise<boolean> {
     this.#timers.clearAll();
+    this.#isOver = true;
     const dangling = [...this.#calls.values()];
     if (this.#isLost) return false;
     if (dangling.length > 0) {

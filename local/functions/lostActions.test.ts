@@ -18,6 +18,22 @@ const LIB = `${PRELUDE}
       await ctx.runMutation(api.lib.note, { text: "the caller heard" });
     }
   });
+  // A listener's error has no caller: it would end the process that the code runs in.
+  const left = () => {
+    const controller = new AbortController();
+    controller.signal.addEventListener("abort", () => clearTimeout(1));
+    return () => controller.abort();
+  };
+  export const listens = action(async (ctx) => {
+    const abort = left();
+    await ctx.runMutation(api.lib.note, { text: "listened" });
+    abort();
+  });
+  export const returns = action((ctx) => {
+    const abort = left();
+    void ctx.runMutation(api.lib.note, { text: "returned" }).then(abort);
+    return null;
+  });
   export const note = mutation((ctx, { text }) => ctx.db.insert("notes", { text }));
   export const notes = query(async (ctx) => (await ctx.db.query("notes").collect()).map(({ text }) => text));
   export const later = mutation((ctx, { path }) => ctx.scheduler.runAfter(0, api.lib[path], { text: "it" }));
@@ -85,6 +101,25 @@ test("one that was called by another goes on when its caller is lost, and is an 
     "callee began",
     "the caller heard",
   ]);
+});
+
+test("code that is left of one gets no answer, so that its listeners end nothing", async () => {
+  const errors: unknown[] = [];
+  const keep = (error: unknown) => errors.push(error);
+  process.on("uncaughtException", keep);
+  try {
+    backend.runner.onCompletion(({ address: { path } }) => {
+      if (path === "lib:note") lose("listens");
+    });
+    await schedule("listens");
+    await schedule("returns");
+    await clock.advance(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off("uncaughtException", keep);
+  }
+  expect((await notes()).toSorted()).toEqual(["listened", "returned"]);
+  expect(errors).toEqual([]);
 });
 
 test("the number that run at this moment is counted by kind, and is zero when they have ended", async () => {
