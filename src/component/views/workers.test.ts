@@ -129,6 +129,21 @@ describe("a worker", () => {
   });
 });
 
+test("a live worker is shown before any number that has stopped since it was last seen", async () => {
+  const world = await newWorld();
+  await world.worker("alive").claim();
+  await world.advance(1_000);
+  for (let n = 0; n < 100; n += 1) {
+    const gone = world.worker(`gone-${n}`);
+    await gone.claim();
+    const { token, sessionKey } = gone;
+    await world.t.mutation(api.lib.leave, { token, sessionKey, leases: [], callSeq: 2 });
+  }
+  const all = await shown(world);
+  expect(all).toHaveLength(100);
+  expect(all.filter(({ state }) => state !== "stopped").map(({ name }) => name)).toEqual(["alive"]);
+});
+
 const RETRY = { initialBackoffMs: 1_000, base: 2, maxBackoffMs: 60_000 };
 
 describe("a worker that an operator has quieted", () => {
