@@ -106,6 +106,22 @@ test("a query that changes at full speed rests, shows its last answer, and then 
   await reads("it is 4");
 });
 
+test("after a rest it shows what the client already knows, as where another part of the page asks the same", async () => {
+  render(
+    <ConvexProvider client={client}>
+      <Shown />
+      <CalmQueries everyMs={EVERY_MS}>
+        <Shown />
+      </CalmQueries>
+    </ConvexProvider>,
+  );
+  await waitFor(() => expect(screen.getAllByText("it is 0")).toHaveLength(2));
+  say(1);
+  await waitFor(() => expect(screen.getAllByText("it is 1")).toHaveLength(2));
+  say(2);
+  await waitFor(() => expect(screen.getAllByText("it is 2")).toHaveLength(2));
+});
+
 test("an optimistic update finds a query that rests, at once", async () => {
   let done: () => void = () => undefined;
   backend.mutations["app:set"] = ({ to }) =>

@@ -77,8 +77,7 @@ export class CalmWatch<T> {
         resolve();
       });
       this.#callOff?.();
-      this.#callOff = undefined;
-      this.#subscribe();
+      this.#goOn();
     });
   }
 
@@ -110,10 +109,23 @@ export class CalmWatch<T> {
 
   #rest(): void {
     this.#stop();
-    this.#callOff = this.timers.after(this.everyMs, () => {
-      this.#callOff = undefined;
-      this.#subscribe();
-    });
+    this.#callOff = this.timers.after(this.everyMs, () => this.#goOn());
+  }
+
+  /** After a rest. A source that has an answer, since another subscription shares it, calls no listener with it. */
+  #goOn(): void {
+    this.#callOff = undefined;
+    this.#subscribe();
+    if (hasAnswer(this.source)) this.#answered();
+  }
+}
+
+/** An error is one. */
+function hasAnswer(source: Source<unknown>): boolean {
+  try {
+    return source.read() !== undefined;
+  } catch {
+    return true;
   }
 }
 
