@@ -81,6 +81,10 @@ export function moment(at: number, now: number): string {
 export const dayOf = (at: number) =>
   new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 
+/** The same of a day of the statistics, which are of UTC: west of it, its first hours are of the day before. */
+export const utcDayOf = (at: number) =>
+  new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+
 /** The message of an app's error, or of the thrown error without the client's prefix. */
 export function messageOf(error: unknown): string {
   const data = dataOf(error);

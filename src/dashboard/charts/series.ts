@@ -1,6 +1,6 @@
 /** The series that charts draw, out of the periods of statistics. Pure. */
 import type { Per, Percentiles, Period } from "../../shared/index.js";
-import { dayOf } from "../words.js";
+import { dayOf, utcDayOf } from "../words.js";
 import type { Spark } from "./Sparkline.js";
 
 /** The jobs that finished in a period. */
@@ -20,11 +20,11 @@ export function latest(periods: readonly Period[], of: "waitMs" | "runMs"): Perc
 
 /** On the axis: "03:12", "03:00", "21 Nov". */
 export function tickOf(at: number, per: Per): string {
-  if (per === "day") return dayOf(at);
+  if (per === "day") return utcDayOf(at);
   return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 }
 
 /** In a table and beside the pointer: "21 Nov, 03:12". */
 export function titleOf(at: number, per: Per): string {
-  return per === "day" ? dayOf(at) : `${dayOf(at)}, ${tickOf(at, per)}`;
+  return per === "day" ? utcDayOf(at) : `${dayOf(at)}, ${tickOf(at, per)}`;
 }
