@@ -39,6 +39,14 @@ test("an id that names no job says so, and leads back", async () => {
   expect(screen.getByRole("link", { name: "Go to tiles" })).toBeTruthy();
 });
 
+test("the heading keeps the focus when the job arrives", async () => {
+  shows(shownJob(runningJob("j1", { name: "resize" })));
+  const heading = screen.getByRole("heading", { name: "Job" });
+  heading.focus();
+  await screen.findByRole("heading", { name: "resize" });
+  expect(document.activeElement?.textContent).toBe("resize");
+});
+
 test("an error shows its first line; its further lines open on request", async () => {
   shows(shownJob(failed()));
   const [first] = await screen.findAllByText("Error: boom");

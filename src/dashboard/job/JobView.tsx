@@ -59,28 +59,26 @@ function View({ queue, id }: { queue: string; id: string }) {
 function Job({ queue, id }: { queue: string; id: string }) {
   const shown = useRead({ kind: "job", queue, id });
   const labels = useLabels().job;
-  if (shown === undefined) {
-    return (
-      <>
-        <Heading>{labels.job}</Heading>
-        <Skeleton lines={5} tall />
-      </>
-    );
-  }
-  if (shown === null) {
-    return (
-      <>
-        <Heading>{labels.notFound}</Heading>
+  const title = shown === null ? labels.notFound : (shown?.job.name ?? labels.job);
+  return (
+    <>
+      {/* One heading while the job loads and after: it may have the focus. */}
+      <div className="cv-job-head">
+        <Heading>{title}</Heading>
+        {shown && <JobActions shown={shown} />}
+      </div>
+      {shown === undefined && <Skeleton lines={5} tall />}
+      {shown === null && (
         <Notice title={labels.notFoundIn(queue)}>
           <p>
             {labels.notFoundText} <code className="cv-code">{id}</code>
           </p>
           <Link to={queuePlace(queue)}>{labels.toQueue(queue)}</Link>
         </Notice>
-      </>
-    );
-  }
-  return <Shown shown={shown} />;
+      )}
+      {shown && <Shown shown={shown} />}
+    </>
+  );
 }
 
 function Shown({ shown }: { shown: DashboardJob }) {
@@ -90,10 +88,6 @@ function Shown({ shown }: { shown: DashboardJob }) {
   const labels = useLabels().job;
   return (
     <>
-      <div className="cv-job-head">
-        <Heading>{job.name ?? labels.job}</Heading>
-        <JobActions shown={shown} />
-      </div>
       <JobFacts job={job} />
       <div className="cv-columns">
         <div>
