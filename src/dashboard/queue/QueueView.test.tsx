@@ -124,6 +124,15 @@ test("a job's row leads to its page, and the arrows lead from row to row", async
   expect(document.activeElement).toBe(first);
 });
 
+test("a running job that ended a round before has the run time of this round", async () => {
+  window.location.hash = "#/queues/tiles?status=running";
+  const startedAt = Date.now() - 20 * 60_000;
+  shows([rowOf("j1", { startedAt, finishedAt: startedAt - 3 * 3_600_000 })]);
+  const row = (await screen.findByRole("link", { name: "j1" })).closest("tr")!;
+  expect(row.textContent).toContain("20 min ago");
+  expect(row.querySelector(".cv-col-took")!.textContent).toMatch(/^20 min/);
+});
+
 test("of ten thousand jobs only the visible rows are drawn", async () => {
   window.location.hash = "#/queues/tiles?status=running";
   shows(Array.from({ length: 10_000 }, (_, n) => rowOf(`j${n}`)));

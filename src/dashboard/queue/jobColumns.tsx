@@ -1,6 +1,6 @@
 /** The columns of a list of jobs. */
 import { createColumnHelper, type TableFeatures } from "@tanstack/react-table";
-import type { ListedJob } from "../../shared/index.js";
+import { isFinished, type ListedJob } from "../../shared/index.js";
 import { useLabels } from "../frame/context.js";
 import type { Labels } from "../labelOverrides.js";
 import { Link } from "../parts/Link.js";
@@ -32,7 +32,12 @@ export const jobColumns = (labels: Labels["jobs"]) =>
       id: "took",
       header: labels.runTime,
       cell: ({ row: { original: job } }) =>
-        job.startedAt === undefined ? <None /> : <Took from={job.startedAt} to={job.finishedAt} />,
+        job.startedAt === undefined ? (
+          <None />
+        ) : (
+          // A job of a circular queue has the end of the round before.
+          <Took from={job.startedAt} to={isFinished(job.status) ? job.finishedAt : undefined} />
+        ),
     }),
     column.display({
       id: "attempt",
@@ -86,5 +91,5 @@ function State({ job: { status, paused, cancelRequestedAt, failures } }: { job: 
 
 function When({ job: { status, dueAt, startedAt, finishedAt, enqueuedAt } }: { job: ListedJob }) {
   if (status === "scheduled" && dueAt !== undefined) return <Until at={dueAt} />;
-  return <Ago at={finishedAt ?? (status === "running" ? startedAt : undefined) ?? enqueuedAt} />;
+  return <Ago at={(status === "running" ? startedAt : finishedAt) ?? enqueuedAt} />;
 }
