@@ -106,8 +106,9 @@ export const DEFAULT_LABELS = {
     part: "queues",
     empty: "No queues yet",
     emptyText: "A queue appears with its first job, or when a worker first asks for its jobs.",
-    summary: (queues: number, critical: number, jobsPerMinute: number) =>
-      `${several(queues, "queue")}, ${critical} critical. ${rate(jobsPerMinute)} jobs/min.`,
+    /** Of the queues on the page; `more`: the page has no room for the further ones. */
+    summary: (queues: number, critical: number, jobsPerMinute: number, more: boolean) =>
+      `${more ? `First ${several(queues, "queue")}` : several(queues, "queue")}, ${critical} critical. ${rate(jobsPerMinute)} jobs/min.`,
     throughput: "Throughput",
     jobsPerMinute: (value: number) => `${rate(value)} jobs/min`,
     latencyP95: "Queue latency, p95",

@@ -34,6 +34,25 @@ test("a queue's health is told in words, not by a colour alone", async () => {
   expect(screen.getByText(/1 critical/)).toBeTruthy();
 });
 
+test("a queue that stands still gets worse with time, although nothing new is sent", async () => {
+  const { gauge, ...rest } = queueOf("tiles");
+  const red = { at: Date.now() - 1, light: "red" as const, reason: "nothing moves." };
+  const later = { at: Date.now() + 3_600_000, light: "red" as const, reason: "later." };
+  shows(
+    { ...rest, gauge: { ...gauge, health: { ...gauge.health, worsens: [red] } } },
+    queueOf("mails", { gauge: { ...gauge, health: { ...gauge.health, worsens: [later] } } }),
+  );
+  expect((await screen.findByText("nothing moves.")).closest("li")!.className).toContain("red");
+  expect(screen.getAllByText("Critical")).toHaveLength(1);
+  expect(screen.getByText(/1 critical/)).toBeTruthy();
+});
+
+test("queues that were left out are told", async () => {
+  world.backend.queries["dashboard:overview"] = () => ({ queues: [queueOf("tiles")], more: true });
+  world.show(<Overview api={api} />);
+  expect(await screen.findByText(/^First 1 queue, 0 critical/)).toBeTruthy();
+});
+
 test("counts that were cut say so, and lead to the jobs they count", async () => {
   const { gauge, ...rest } = queueOf("tiles");
   shows({ ...rest, gauge: { ...gauge, counts: countsOf({ timedOut: 2_000 }) } });

@@ -1,11 +1,13 @@
 /** Every queue at a glance. */
 import type { ShownQueue } from "../../shared/index.js";
+import { useNow } from "../frame/clock.js";
 import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
 import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
+import { lightAt } from "../queue/Health.js";
 import { MainLoop } from "./MainLoop.js";
 import { QueueRow } from "./QueueRow.js";
 
@@ -41,7 +43,7 @@ function View() {
 function Queues() {
   const overview = useRead({ kind: "overview" });
   const { overview: labels, mainLoop } = useLabels();
-  const { empty, emptyText, summary } = labels;
+  const { empty, emptyText } = labels;
   if (overview === undefined) {
     return (
       <div className="cv-queues">
@@ -49,8 +51,8 @@ function Queues() {
       </div>
     );
   }
-  const { queues } = overview;
-  if (queues.length === 0) {
+  const { queues, more = false } = overview;
+  if (queues.length === 0 && !more) {
     return (
       <Notice title={empty}>
         <p>{emptyText}</p>
@@ -59,7 +61,7 @@ function Queues() {
   }
   return (
     <>
-      <p className="cv-lead">{summary(queues.length, criticalIn(queues), jobsPerMinute(queues))}</p>
+      <Summary queues={queues} more={more} />
       {queues.some(({ isPush }) => isPush) && (
         <Guard label={mainLoop.part}>
           <MainLoop />
@@ -74,8 +76,12 @@ function Queues() {
   );
 }
 
-const criticalIn = (queues: readonly ShownQueue[]) =>
-  queues.filter(({ gauge }) => gauge.health.light === "red").length;
+function Summary({ queues, more }: { queues: readonly ShownQueue[]; more: boolean }) {
+  const { summary } = useLabels().overview;
+  const now = useNow();
+  const critical = queues.filter(({ gauge }) => lightAt(gauge.health, now).light === "red").length;
+  return <p className="cv-lead">{summary(queues.length, critical, jobsPerMinute(queues), more)}</p>;
+}
 
 const jobsPerMinute = (queues: readonly ShownQueue[]) =>
   queues.reduce((sum, { gauge }) => sum + gauge.perMinute.finished, 0);

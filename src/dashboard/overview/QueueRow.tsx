@@ -1,13 +1,15 @@
 /** One queue of the overview. */
 import { finishedIn, flowSparks, latest, waitSparks } from "../charts/series.js";
 import { Sparkline } from "../charts/Sparkline.js";
+import type { ReactNode } from "react";
+import { useNow } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import type { Labels } from "../labelOverrides.js";
 import { Heading } from "../parts/Heading.js";
 import { Link } from "../parts/Link.js";
 import { queuePlace } from "../places.js";
 import { PauseButton } from "../queue/QueueActions.js";
-import { Health } from "../queue/Health.js";
+import { Health, lightAt } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
 import type { Period, ShownQueue } from "../../shared/index.js";
@@ -17,7 +19,7 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
   const wait = latest(recent, "waitMs");
   const { overview, page, times } = useLabels();
   return (
-    <li className={`cv-queue cv-light-${gauge.health.light}`}>
+    <Lit health={gauge.health}>
       <div className="cv-queue-name">
         <Heading under={1}>
           <Link to={queuePlace(state.name)}>{state.name}</Link>
@@ -43,8 +45,13 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
       <div className="cv-actions">
         <PauseButton queue={queue} />
       </div>
-    </li>
+    </Lit>
   );
+}
+
+/** Drawn anew each second, and the charts in it are not. */
+function Lit({ health, children }: { health: ShownQueue["gauge"]["health"]; children: ReactNode }) {
+  return <li className={`cv-queue cv-light-${lightAt(health, useNow()).light}`}>{children}</li>;
 }
 
 function flowWords(recent: readonly Period[], { throughputChart }: Labels["overview"]): string {

@@ -1,17 +1,23 @@
 /** A queue's health: a light, its word, and the reason. */
 import type { Health as HealthOf } from "../../shared/index.js";
+import { useNow } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import { Icon } from "../parts/Icon.js";
 
+/** The light at this time: of a queue that stands still, no new one is sent. */
+export const lightAt = (health: HealthOf, now: number): Pick<HealthOf, "light" | "reason"> =>
+  health.worsens.findLast(({ at }) => at <= now) ?? health;
+
 export function Health({ health }: { health: HealthOf }) {
   const labels = useLabels().health;
+  const { light, reason } = lightAt(health, useNow());
   return (
     <p className="cv-health">
-      <span className={`cv-light cv-light-${health.light}`}>
-        <Icon name={health.light} />
-        {labels[health.light]}
+      <span className={`cv-light cv-light-${light}`}>
+        <Icon name={light} />
+        {labels[light]}
       </span>{" "}
-      <span className="cv-health-reason">{health.reason}</span>
+      <span className="cv-health-reason">{reason}</span>
     </p>
   );
 }
