@@ -1,6 +1,7 @@
 /**
  * The statuses of a job and every edge between them: the state machine, written once. Names of statuses stand again in unions
- * with fields of their own: `protocol.ts`, `jobStatus.ts`, `onComplete.ts`, `reports.ts`.
+ * with fields of their own: `protocol.ts`, `jobStatus.ts`, `onComplete.ts`, `reports.ts`. `CONTRIBUTING.md` has the steps that
+ * add one.
  *
  * Pure. `src/component/edges/transitions.ts` has one function per edge and is the only writer of `status`; pages and documents
  * draw this table.
@@ -18,7 +19,7 @@ export const STATUSES = [
   "succeeded",
   "failed",
   "canceled",
-  /** Its lease was lost and no reset was left. */
+  /** Its last lease was lost and no reset was left, or its last attempt or the whole job took longer than it may. */
   "timedOut",
 ] as const;
 

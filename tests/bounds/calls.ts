@@ -21,7 +21,7 @@ import {
   queueName,
   text,
 } from "./fullShapes.js";
-import { PEERS } from "./fullWorkers.js";
+import { loseNothing, PEERS } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
 
@@ -335,8 +335,9 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
   const ring = (path: string, timer: string) =>
     mutation(path, { timer: timers[timer], generation: 0 });
   const fn = (path: string, args: object) => query(path, { now, ...args });
+  const sweep = mutation("tend/janitor:sweep", { timer: timers["janitor"] });
   return {
-    "tend/janitor:sweep": [mutation("tend/janitor:sweep", { timer: timers["janitor"] })],
+    "tend/janitor:sweep": [sweep, async (line: Line) => (await loseNothing(line), sweep)],
     "tend/sweepPlan:findLostLeases": [
       fn("tend/sweepPlan:findLostLeases", {}),
       fn("tend/sweepPlan:findLostLeases", { after: null }),

@@ -11,6 +11,7 @@ import {
   QUEUES_MAX,
   RANKED_SESSIONS_MAX,
 } from "../../src/shared/index.js";
+import type { Line } from "../interleavings/line.js";
 import { COMPONENT } from "../races/deployment.js";
 import {
   heavyJob,
@@ -25,7 +26,7 @@ import {
   text,
   waitingJob,
 } from "./fullShapes.js";
-import type { Fields, LargeWorld } from "./largeWorld.js";
+import { UNLIMITED, type Fields, type LargeWorld } from "./largeWorld.js";
 
 /** Jobs that run, and their leases. */
 async function plantRunning(world: LargeWorld, n: number, count: number) {
@@ -106,6 +107,20 @@ export async function plantSessions(world: LargeWorld, token: string) {
     leases.map(({ id, attempt }) => ({ sessionKey: "full", token, job: id, attempt })),
   );
   return { sessionKey: "full", leases, session: session! };
+}
+
+/** No session is silent and no process lost any more, so that a sweep ends no lease and repairs all else. */
+export async function loseNothing(line: Line): Promise<void> {
+  const transaction = line.point.begin();
+  transaction.limits = UNLIMITED;
+  for (const { _id, state } of line.rows("sessions")) {
+    if (state !== "active") continue;
+    await transaction.patch(COMPONENT, _id, { expiresAt: line.now + MINUTE });
+  }
+  for (const { _id } of line.rows("processes")) {
+    await transaction.patch(COMPONENT, _id, { state: "free" });
+  }
+  line.point = line.point.commit(transaction, "plant")!;
 }
 
 export async function plantLanes(world: LargeWorld) {

@@ -28,7 +28,7 @@ export type Used = Pick<
   "databaseQueries" | "documentsRead" | "bytesRead" | "documentsWritten" | "bytesWritten"
 >;
 
-const UNLIMITED: TransactionLimits = {
+export const UNLIMITED: TransactionLimits = {
   bytesRead: Infinity,
   bytesWritten: Infinity,
   databaseQueries: Infinity,

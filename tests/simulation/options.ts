@@ -39,9 +39,9 @@ export const USAGE = `npm run simulate -- [options]
   --cut="…"            leaves out parts of that seed's plan, as a failure's line says
   --handlers=FILE      lets the handlers do what this module's \`handle\` does: see docs/internals/testing.md
   --mutants            plants every bug in turn, and says in how many seeds it is found
-  --only="…"           of these only such whose names match
+  --only="…"           of these only such whose names match this regular expression
   --write              keeps the seeds that find them, and the table in docs/internals/testing.md
-  --mutant="…"         plants this one
+  --mutant="…"         plants the one with this exact name
   --coverage           the whole table of what has happened, not only what has not
   --verify             plays slices of the seeds in tests/simulation/verified.json again
   --record=N           plays seeds 1 to N, from --from on first, and writes that file; goes on where it was stopped;

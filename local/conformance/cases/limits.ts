@@ -145,7 +145,8 @@ export const limits: Case[] = [
     run: async (target) => {
       const group = newGroup();
       const message = await refusal(target.mutation(api.limits.over, { group, what: "time" }));
-      expect(message).toContain("Function execution timed out (maximum duration: 1s)");
+      // The local backend is given four seconds here, for busy machines; `threads/overrun.test.ts` has its own default.
+      expect(message).toMatch(/Function execution timed out \(maximum duration: [14]s\)/);
     },
     convexTest: "it is never stopped",
   },

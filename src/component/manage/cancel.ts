@@ -4,11 +4,15 @@
  * Reads for real: the job; of one that has not begun its queue's row, the job's own rows, its key, the alarm of the
  * roll-up; of a running one its session's row, where the snapshot does not show it. Snapshot reads: of a running job the
  * session that holds it. Writes: the job; of one that has not begun its key, that alarm, the writes of the app's
- * `onComplete`; of a running one a row of `cancels`. Conflicts with: a claim of the same job, the end of its attempt, its
- * deletion, another cancel; the later commit of the two retries and finds the other's result. A report on the job, a
- * heartbeat of the session that holds it, and an enqueue that would replace it by its key retry where the cancel commits
- * first, and never the other way round. Only its session ends a running job: from now on any reported outcome but success
- * is a cancellation.
+ * `onComplete`; of a running one a row of `cancels`.
+ *
+ * Conflicts with, at the job's row: another cancel, a pause, resume or change of the job, its deletion; of one that has not
+ * begun a claim, of a running one the end of its attempt and the alarm of start deadlines that passes it. The later commit
+ * of the two retries and finds the other's result. Others retry where the cancel commits first, and never the other way
+ * round: at the job's row a report, `completeLater` and an enqueue that would replace it by its key; at `cancels` a
+ * heartbeat of the session that holds it, and its `complete`, where that names what it holds.
+ *
+ * Only its session ends a running job: from now on any reported outcome but success is a cancellation.
  *
  * A job that it ends is to be counted, so it reads the alarm of its queue's roll-up for real, and inserts it where
  * there is none. Of many cancels at once in a queue without one the first inserts it; each other cancel that began

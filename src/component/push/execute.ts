@@ -3,8 +3,8 @@
  * and the writes of `onComplete` change together or not at all, exactly once.
  *
  * A handler that throws has written nothing: its sub-transaction is undone, and the failure recorded beside it. One
- * that brings the whole transaction down (it used up the time, or conflicts) is run alone by its lane, and then
- * reported as failed in a transaction of its own.
+ * that brings the whole transaction down is run alone by its lane. If it uses up a limit there too, a transaction of its
+ * own reports it as failed. If it conflicts, it is repeated apart (`laneApart.ts`) until it commits: a conflict is no failure.
  *
  * Reads for real: each job, the reads of the app's code. Writes: as `recording.ts`; the writes of the app's code.
  * Conflicts with: a transaction that ends the same attempt or requests its cancel; the conflicts of the app's code.

@@ -1,7 +1,8 @@
 /**
  * Apart: one job of a lane in a transaction of its own, which holds its outcome, its callback and, where its handler is
- * a mutation, the handler's writes; no search, no claim, no other job. A call that has lost a conflict once goes on so:
- * a row that the whole app writes makes its own job wait, and nothing else of the lane.
+ * a mutation, the handler's writes; no search, no claim, no other job. A call goes on so once its age
+ * shows a second conflict, or once it was refused; a lane of one step (`laneOnce.ts`) after the first. So a row that the
+ * whole app writes makes its own job wait, and nothing else of the lane.
  *
  * It writes neither the lane nor its session, which every step of the lane writes: the lease stays there until the lane's next
  * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
