@@ -97,7 +97,8 @@ class Worker:
         check(not isinstance(queues, str) and 1 <= len(queues) <= QUEUES_MAX, "queues", "is a list of 1 to 32 names")
         check(bool(module), "module", 'is the path of the module with the worker functions, as in "workers"')
         check(is_whole(concurrency, LEASES_MAX), "concurrency", f"is a whole number from 1 to 64; got {concurrency!r}")
-        check(len(labels) <= LABELS_MAX and len(groups) <= GROUPS_MAX, "labels", "and groups are up to 64")
+        check(is_list(labels, LABELS_MAX), "labels", f"is a list of up to 64 texts; got {labels!r}")
+        check(is_list(groups, GROUPS_MAX), "groups", f"is a list of up to 64 texts; got {groups!r}")
         is_budget = max_cost is None or is_whole(max_cost, COST_MAX)
         check(is_budget, "max_cost", f"is a whole number from 1 to 1,000,000,000; got {max_cost!r}")
         check(0 < poll_min_s <= poll_max_s, "poll_min_s", "is more than 0, and at most poll_max_s")
@@ -222,6 +223,11 @@ def check(is_good: bool, option: str, rule: str) -> None:
 
 def is_whole(number: Any, most: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= most
+
+
+def is_list(given: Any, most: int) -> bool:
+    """A text is none: it would be taken for its letters, and no job has these as labels."""
+    return not isinstance(given, str) and len(given) <= most
 
 
 def check_url(url: str) -> None:

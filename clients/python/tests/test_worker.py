@@ -30,6 +30,8 @@ class Options(unittest.TestCase):
             {"token": ""},
             {"queues": []},
             {"queues": "q"},
+            {"labels": "gpu"},
+            {"groups": "user-1"},
             {"concurrency": 65},
             {"concurrency": 2.5},
             {"concurrency": True},
