@@ -164,6 +164,7 @@ test("an error of the app's authorize is thrown while rendering", async () => {
 /** Output as the component pages it: a cursor names an attempt and the last index that was read. */
 function serveOutput(job: { attempt: number; isOver: boolean; texts: Record<number, string[]> }) {
   world.backend.queries["builds:output"] = ({ cursor, limit, attempt: wanted }) => {
+    if (cursor !== undefined && wanted !== undefined) throw new Error("A cursor has its attempt.");
     const [attempt, after] = (
       cursor === undefined ? [wanted ?? job.attempt, -1] : JSON.parse(cursor as string)
     ) as [number, number];
@@ -230,6 +231,14 @@ test("the output of an earlier attempt stays unchanged", async () => {
   const shown = await screen.findByLabelText("output");
   expect(shown.textContent).toBe("first");
   expect(shown.getAttribute("aria-busy")).toBe("false");
+});
+
+test("an earlier attempt is there to its end, however many pages it had", async () => {
+  serveOutput({ attempt: 2, isOver: false, texts: { 1: letters(450), 2: ["second"] } });
+  world.show(<Output attempt={1} />);
+  const shown = await screen.findByLabelText("output");
+  await waitFor(() => expect(shown.textContent).toBe(letters(450).join("")));
+  await waitFor(() => expect(shown.getAttribute("aria-busy")).toBe("false"));
 });
 
 test("a page of large pieces is left before a piece may not have fitted", async () => {

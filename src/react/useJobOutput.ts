@@ -57,8 +57,13 @@ export function useJobOutput(
   return useOutputPages(
     jobs.output,
     id === "skip" ? "skip" : { id, ...(attempt === undefined ? {} : { attempt }) },
+    afterFirst,
   );
 }
+
+/** A cursor has its attempt, and is refused with another one beside it. */
+const afterFirst: PlacePage = ({ id, ...attempt }, place) =>
+  "cursor" in place ? { id: id!, ...place } : { id: id!, ...attempt, ...place };
 
 /** {@link useJobOutput} of a function that asks for more than an id, and for a page in a place of its own. */
 export function useOutputPages(
