@@ -67,10 +67,11 @@ function TypedField({
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The address may change without typing: by a link, by going back.
+  const said = useRef(value);
+  // The address may change without typing: by a link, by going back. A change by typing leaves what was typed since.
   useEffect(() => {
-    const element = input.current;
-    if (element && element !== document.activeElement) element.value = value;
+    if (input.current && value !== said.current) input.current.value = value;
+    said.current = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   // The rest of the filter may have changed since the key was pressed: the newest one is narrowed.
@@ -81,7 +82,9 @@ function TypedField({
   const say = () => {
     clearTimeout(timer.current);
     const text = input.current?.value.trim() ?? "";
-    if (text !== latest.current.value) latest.current.onTyped(text);
+    if (text === latest.current.value) return;
+    said.current = text;
+    latest.current.onTyped(text);
   };
   return (
     <div className="cv-field">

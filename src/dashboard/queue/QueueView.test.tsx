@@ -56,6 +56,19 @@ test("a typed filter goes into the address at once with Enter, and adds no step 
   expect(window.location.hash).toBe("#/queues/tiles");
 });
 
+test("going back empties the filter that was typed, although the field has the focus", async () => {
+  shows([]);
+  const field = await screen.findByLabelText<HTMLInputElement>("Name");
+  field.focus();
+  fireEvent.change(field, { target: { value: "resize" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  expect(window.location.hash).toBe("#/queues/tiles?name=resize");
+  goTo("#/queues/tiles");
+  await waitFor(() => expect(field.value).toBe(""));
+  fireEvent.blur(field);
+  expect(window.location.hash).toBe("#/queues/tiles");
+});
+
 test("a typed filter is read once, after a pause, and not for every letter", async () => {
   shows([]);
   const name = await screen.findByRole("searchbox", { name: "Name" });
