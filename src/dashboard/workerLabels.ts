@@ -5,9 +5,10 @@ export const WORKER_LABELS = {
   part: "workers",
   empty: "No workers yet",
   emptyText: "A worker appears when it first claims a job, a lane when Convex first runs one.",
-  /** Workers and lanes that are online, the number of them that run jobs, and the jobs that they run. */
-  summary: (workers: number, lanes: number, busy: number, jobs: number) => {
-    const all = `${several(workers, "worker")} and ${several(lanes, "lane")} online`;
+  /** Workers and lanes that are online, the number of them that run jobs, and the jobs that they run; `more`: of the first 100. */
+  summary: (workers: number, lanes: number, busy: number, jobs: number, more: boolean) => {
+    const least = more ? "At least " : "";
+    const all = `${least}${several(workers, "worker")} and ${several(lanes, "lane")} online`;
     return jobs === 0 ? `${all}, all idle.` : `${all}, ${busy} running ${several(jobs, "job")}.`;
   },
   showOffline: (count: number) => `Show offline (${numeral(count)})`,

@@ -67,6 +67,11 @@ test("offline workers are shown on request, and are not counted", async () => {
   expect(screen.getByText("bellows")).toBeTruthy();
 });
 
+test("where as many are online as are read, there may be more", async () => {
+  shows(...Array.from({ length: 100 }, (_, n) => workerOf(`w${n}`)));
+  expect(await screen.findByText(/^At least 100 workers and 0 lanes online, all/)).toBeTruthy();
+});
+
 test("workers keep their order by name, whichever was last seen", async () => {
   shows(workerOf("w10"), workerOf("w2", { lastSeenAt: 1 }), workerOf("a#0", { isLane: true }));
   await screen.findByText("w2");

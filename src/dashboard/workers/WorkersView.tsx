@@ -1,6 +1,6 @@
 /** Workers and lanes, each with its last heartbeat and its jobs. */
 import { useState } from "react";
-import type { ShownWorker } from "../../shared/index.js";
+import { WORKERS_MAX, type ShownWorker } from "../../shared/index.js";
 import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import type { Labels } from "../labelOverrides.js";
@@ -79,7 +79,9 @@ function summaryOf(workers: readonly ShownWorker[], { summary }: Labels["workers
   const lanes = online.filter(({ isLane }) => isLane).length;
   const busy = online.filter(({ holding }) => holding.length > 0);
   const jobs = busy.reduce((sum, { holding }) => sum + holding.length, 0);
-  return summary(online.length - lanes, lanes, busy.length, jobs);
+  // Live ones come first.
+  const more = online.length >= WORKERS_MAX;
+  return summary(online.length - lanes, lanes, busy.length, jobs, more);
 }
 
 /** Workers before lanes, each by name: ordered by heartbeat, rows would move every second. */
