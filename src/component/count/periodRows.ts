@@ -2,7 +2,14 @@
  * The rows of minutes, hours, days, and of all time (`periods`): found, and added to. Their only writer.
  * Only counts write them: the roll-up counts ended jobs, the count of new jobs counts these.
  */
-import { addHistograms, type PeriodCounts, type Tally } from "../../shared/index.js";
+import {
+  addHistograms,
+  EVER,
+  PERIODS_RETENTION_MS,
+  type Per,
+  type PeriodCounts,
+  type Tally,
+} from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter, MutationCtx } from "../_generated/server.js";
 
@@ -50,6 +57,8 @@ async function addTally(
   const [row] = await rowsBetween(ctx.db, { queue, per, from: at, to: at, count: 1 });
   if (row === undefined) {
     await ctx.db.insert("periods", { queue, per, at, ...more });
+    // A queue in which no finished job is left has no purge.
+    if (per !== EVER) await forgetPeriods(ctx.db, queue, per, FORGOTTEN_AT_ONCE, Date.now());
     return;
   }
   await ctx.db.patch("periods", row._id, added(countsOf(row), more));
@@ -70,6 +79,19 @@ function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
   };
 }
 
-export async function deletePeriod(db: DatabaseWriter, { _id }: Doc<"periods">): Promise<void> {
-  await db.delete("periods", _id);
+/** Old rows deleted with a new one: more than one, so that a queue which has too many comes down to its bound. */
+const FORGOTTEN_AT_ONCE = 2;
+
+/** Deletes rows after their time, the oldest first. Returns how many. */
+export async function forgetPeriods(
+  db: DatabaseWriter,
+  queue: string,
+  per: Per,
+  count: number,
+  now: number,
+): Promise<number> {
+  const to = now - PERIODS_RETENTION_MS[per];
+  const rows = await rowsBetween(db, { queue, per, from: 0, to, count });
+  for (const { _id } of rows) await db.delete("periods", _id);
+  return rows.length;
 }

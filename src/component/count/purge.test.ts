@@ -179,6 +179,15 @@ describe("the purge", () => {
     expect(await world.all("jobs")).toEqual([]);
   });
 
+  test("comes at once when a deploy has made retention shorter, where nothing ends any more", async () => {
+    const world = await newWorld(retention(20 * 24 * HOUR));
+    await end(world, [await world.enqueue()]);
+    world.queue.config = { ...world.queue.config, ...retention(5 * SECOND) };
+    await world.worker("a").claim();
+    await world.advance(SECOND);
+    expect(await world.all("jobs")).toEqual([]);
+  });
+
   test("begins anew when the queue's epoch changes, as after an import of old rows", async () => {
     const world = await newWorld(retention(40 * SECOND));
     const first = await world.enqueue();
@@ -286,6 +295,41 @@ describe("other rows after their time", () => {
     await world.advance(6 * SECOND);
     expect((await world.all("events")).map(({ kind }) => kind)).toEqual(["new"]);
     expect((await world.minutes()).map(({ canceled }) => canceled)).toEqual([1]);
+  });
+
+  test("minutes of a queue go with newer ones where the app deletes each job, so that no purge comes", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    const workOne = async () => {
+      const id = await world.enqueue();
+      await worker.complete((await worker.claim()).map((job) => succeeded(job)));
+      await world.t.mutation(api.operate.deleteJob, { id });
+      await world.advance(60 * SECOND);
+      return (await world.minutes()).map(({ at }) => at);
+    };
+    const [first] = await workOne();
+    for (let i = 0; i < 3; i += 1) {
+      await world.skipTo(Date.now() + 21 * 24 * HOUR);
+      await world.advance(60 * SECOND);
+      expect(await purges(world)).toEqual([]);
+      if (i < 2) expect(await workOne()).toContain(first);
+    }
+    expect(await workOne()).not.toContain(first);
+  });
+
+  test("old events go with a sweep where nothing ends, so that no purge comes", async () => {
+    const world = await newWorld({ circular: true });
+    await world.enqueue();
+    await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });
+    await world.t.mutation(api.operate.resumeQueue, { queue: "tiles" });
+    await world.skipTo(Date.now() + 32 * 24 * HOUR);
+    await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });
+    await world.t.mutation(api.operate.resumeQueue, { queue: "tiles" });
+    const worker = world.worker("a");
+    await worker.complete((await worker.claim()).map((job) => succeeded(job)));
+    await world.advance(40 * SECOND);
+    expect(await purges(world)).toEqual([]);
+    expect(await world.all("events")).toHaveLength(2);
   });
 
   test("routes in which nothing waits go where there are many; one that is in use stays", async () => {

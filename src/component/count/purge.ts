@@ -17,9 +17,7 @@
 import {
   msOfCommit,
   commitTimeOf,
-  EVENTS_RETENTION_MS,
   FINISHED_STATUSES,
-  PERIODS_RETENTION_MS,
   PERS,
   PURGE_BUSY_MS,
   PURGE_IDLE_MS,
@@ -36,7 +34,8 @@ import { defineLoop, ensureAlarm, findAlarm, rearm } from "../loops/loop.js";
 import { compareKeys, type Key } from "../rows/cursors.js";
 import { findCounted, finishedFrom, keyOfStatus } from "./finished.js";
 import { forgetWindows, windowsOf } from "../rows/keys.js";
-import { deletePeriod, rowsBetween } from "./periodRows.js";
+import { forgetPeriods } from "./periodRows.js";
+import { forgetEvents } from "../rows/events.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { isSpent, newRoom, removeJob, type Place, type Room } from "./remove.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -217,18 +216,9 @@ async function nextAt(
 /** Whether something was as much as one transaction deletes, so that there may be more. */
 async function sweepRest(ctx: MutationCtx, queue: string, now: number): Promise<boolean> {
   let most = await forgetWindows(ctx.db, queue, REMOVE_JOBS, now);
-  for (const per of PERS) {
-    const to = now - PERIODS_RETENTION_MS[per];
-    const rows = await rowsBetween(ctx.db, { queue, per, from: 0, to, count: REMOVE_JOBS });
-    for (const row of rows) await deletePeriod(ctx.db, row);
-    most = Math.max(most, rows.length);
-  }
-  // Of all queues: the events of one that is no longer used go too.
-  const events = await ctx.db
-    .query("events")
-    .withIndex("at", (q) => q.lt("at", now - EVENTS_RETENTION_MS))
-    .take(REMOVE_JOBS);
-  for (const event of events) await ctx.db.delete("events", event._id);
+  for (const per of PERS)
+    most = Math.max(most, await forgetPeriods(ctx.db, queue, per, REMOVE_JOBS, now));
+  most = Math.max(most, await forgetEvents(ctx.db, REMOVE_JOBS, now));
   await dropUnusedRoutes(ctx, queue);
-  return Math.max(most, events.length) === REMOVE_JOBS;
+  return most === REMOVE_JOBS;
 }

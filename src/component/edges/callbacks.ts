@@ -36,6 +36,7 @@ import {
   CALLBACKS_INLINE_BYTES,
   CALLBACKS_INLINE_MAX,
   isWork,
+  JANITOR_SLACK_MS,
   RANGE_ROWS,
   type FinalOutcome,
   workResult,
@@ -163,6 +164,15 @@ export async function isResultOwed(db: DatabaseReader, job: Doc<"jobs">): Promis
     .withIndex("result", (q) => q.eq("outcome.result.row", result.row))
     .first();
   return row !== null;
+}
+
+/** When the plan of the owed callback that comes first counts as dead; `null` if none is owed. */
+export async function nextDebtAt(db: DatabaseReader): Promise<number | null> {
+  const [first] = await db
+    .query("callbacks")
+    .withIndex("state", (q) => q.eq("state", "owed"))
+    .take(RANGE_ROWS);
+  return first === undefined ? null : first.dueAt + CALLBACK_OVERDUE_MS + JANITOR_SLACK_MS;
 }
 
 // --- Alone ---------------------------------------------------------------------------------------

@@ -10,15 +10,17 @@ import { insertJob, type NewFields } from "./transitions.js";
 /** As under a scheduled function that has been canceled: its scheduled functions are canceled from the start. */
 export function underCanceled(ctx: object): MutationCtx {
   const of = ctx as MutationCtx;
+  const born = async (scheduling: ReturnType<MutationCtx["scheduler"]["runAt"]>) => {
+    const id = await scheduling;
+    await of.scheduler.cancel(id);
+    return id;
+  };
   return {
     ...of,
     scheduler: {
       ...of.scheduler,
-      runAt: async (time, reference, ...args) => {
-        const id = await of.scheduler.runAt(time, reference, ...args);
-        await of.scheduler.cancel(id);
-        return id;
-      },
+      runAt: (time, reference, ...args) => born(of.scheduler.runAt(time, reference, ...args)),
+      runAfter: (ms, reference, ...args) => born(of.scheduler.runAfter(ms, reference, ...args)),
     },
   };
 }

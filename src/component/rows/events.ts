@@ -1,8 +1,9 @@
 /**
  * Events: restarts, lost leases, quarantines, refusals and bulk changes, recorded for people. The only writer of
- * `events`, but for `purge.ts`, which deletes old ones.
+ * `events`.
  *
- * Inserts only, so that recording one conflicts with nothing.
+ * Recording one inserts only, so that it conflicts with nothing. To forget old ones reads them for real: of two transactions
+ * that do, one retries.
  */
 import type { Value } from "convex/values";
 import {
@@ -10,11 +11,17 @@ import {
   checkName,
   EVENTS_DEFAULT,
   EVENTS_MAX,
+  EVENTS_RETENTION_MS,
   type HandlerTrouble,
   type QueueEvent,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
+import type {
+  DatabaseReader,
+  DatabaseWriter,
+  MutationCtx,
+  QueryCtx,
+} from "../_generated/server.js";
 import { logAlways } from "./log.js";
 
 /** Log level of each kind. */
@@ -45,6 +52,20 @@ export async function recordEvent(
   await ctx.db.insert("events", { ...event, at: Date.now() });
   const { kind, queue, message, details } = event;
   logAlways(LEVELS[kind], kind, { queue, message, details });
+}
+
+/** Deletes events after their time, of all queues: of one that is no longer used too. Returns how many. */
+export async function forgetEvents(
+  db: DatabaseWriter,
+  count: number,
+  now: number,
+): Promise<number> {
+  const old = await db
+    .query("events")
+    .withIndex("at", (q) => q.lt("at", now - EVENTS_RETENTION_MS))
+    .take(count);
+  for (const { _id } of old) await db.delete("events", _id);
+  return old.length;
 }
 
 /** The last events, newest first: of one queue, or of the whole component. */

@@ -1,6 +1,6 @@
 /**
- * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions, and
- * plans again callbacks that are still to be delivered.
+ * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions and
+ * events, and plans again callbacks that are still to be delivered.
  *
  * A sweep finds its work in a snapshot and acts on real reads, a few silent sessions per transaction: reading the beats
  * of a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
@@ -9,12 +9,11 @@
  * Reads for real: its timer and one that serves as well, expired sessions with their jobs, the range in which leases
  * would end before the next sweep; before the last timer goes, all active sessions, the first owed callback, the first
  * session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
- * `cursors`, `patrols`; deletes forgotten sessions. Conflicts with: a claim that depends on its timer, a beat of the
- * expired session, a claim with a lease that ends before the next sweep.
+ * `cursors`, `patrols`; deletes forgotten sessions, and old `events` after a real read of them. Conflicts with: a claim
+ * that depends on its timer, a beat of the expired session, a claim with a lease that ends before the next sweep.
  */
 import { v } from "convex/values";
 import {
-  CALLBACK_OVERDUE_MS,
   SESSION_RETENTION_MS,
   JANITOR_FORGET_MAX,
   JANITOR_FORGET_PAUSE_MS,
@@ -27,7 +26,7 @@ import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { ensureArrivals } from "../count/arrivals.js";
-import { replan } from "../edges/callbacks.js";
+import { nextDebtAt, replan } from "../edges/callbacks.js";
 import { publicBounds } from "../rows/cursors.js";
 import { endLeases } from "./lostLeases.js";
 import { forgetLane } from "../push/lanes.js";
@@ -41,6 +40,7 @@ import {
   type LostTurn,
 } from "./sweepPlan.js";
 import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
+import { forgetEvents } from "../rows/events.js";
 import { forgetSession } from "../rows/tokenSessions.js";
 import { defineLoop, type Next } from "../loops/loop.js";
 import { firstGone, forgetDead, forgottenAt, isServed, sweepAt } from "../loops/timers.js";
@@ -101,6 +101,8 @@ async function repair(
   for (const cursor of found.published) await publish(ctx, cursor, now);
   for (const session of found.forgotten) await forget(ctx, session, now);
   for (const callback of found.overdue) await replan(ctx, callback);
+  // Where no finished job is left, no purge comes.
+  await forgetEvents(ctx.db, JANITOR_FORGET_MAX, now);
   await watchOver(ctx, found.watched, now);
   // A roll-up that is about to ring is left to the next sweep: the two would only conflict.
   for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);
@@ -129,7 +131,10 @@ async function nextOf(
     return { at: now, carried: { idleFrom: found.idleFrom } };
   if (next === null) await leaveNothing(ctx, found, now);
   const forgetsAt = next === null ? await nextForgottenAt(ctx, now) : Infinity;
-  const dueAt = Math.min(next ?? forgetsAt, forgetAt(found, now));
+  // Soon, if there were as many sessions to forget as one sweep takes.
+  const hasForgottenAll = found.forgotten.length < JANITOR_FORGET_MAX / 2;
+  const again = hasForgottenAll ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
+  const dueAt = Math.min(next ?? forgetsAt, again);
   const isLast = dueAt === Infinity;
   const isOver = !isLast && (await isServed(ctx.db, timer, lost.timers, dueAt, now));
   if (!isOver && found.patrolled !== null) await notePatrol(ctx, found.patrolled);
@@ -155,11 +160,6 @@ async function leaveNothing(
   const others = served.filter((queue) => !unattended.includes(queue));
   for (const queue of await findUncounted(ctx.db, others))
     await ensureUpkeep(ctx, queue, now, ROLL_UP_LATELY_MS);
-}
-
-/** When to come again for sessions to forget: soon if there were as many as one sweep takes. */
-function forgetAt({ forgotten }: Found, now: number): number {
-  return forgotten.length < JANITOR_FORGET_MAX / 2 ? Infinity : now + JANITOR_FORGET_PAUSE_MS;
 }
 
 /**
@@ -198,20 +198,10 @@ async function nextSweepAt(
         )
   ).take(RANGE_ROWS);
   const next = first?.expiresAt ?? seen;
-  return next === null ? await nextDebtAt(ctx) : sweepAt(next, now);
-}
-
-/**
- * When the plan of an owed callback that comes first counts as dead. Read for real: of a transaction that owes one, and
- * relies on this timer, and a sweep that goes, one retries. While anything is leased sweeps come in any case, and no
- * transaction depends on it.
- */
-async function nextDebtAt(ctx: MutationCtx): Promise<number | null> {
-  const [first] = await ctx.db
-    .query("callbacks")
-    .withIndex("state", (q) => q.eq("state", "owed"))
-    .take(RANGE_ROWS);
-  return first === undefined ? null : first.dueAt + CALLBACK_OVERDUE_MS + JANITOR_SLACK_MS;
+  if (next !== null) return sweepAt(next, now);
+  // For real: of a transaction that owes a callback, and relies on this timer, and a sweep that goes, one retries. While
+  // anything is leased sweeps come in any case, and no transaction depends on it.
+  return await nextDebtAt(ctx.db);
 }
 
 async function publish(

@@ -4,7 +4,8 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import { ensureSegments } from "../loops/segments.js";
 import { findQueue } from "../rows/queues.js";
 import { alarms, pass, ringOf, schedule, underCanceled } from "../edges/scheduled.test.js";
-import { newWorld, succeeded, type World } from "../setup.test.js";
+import { cancel } from "../manage/cancel.js";
+import { app, newToldWorld, newWorld, succeeded, type World } from "../setup.test.js";
 import { insertJob } from "../edges/transitions.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { lookForOverdue, watch } from "./watchdog.js";
@@ -260,6 +261,22 @@ test("a sweep that was canceled is replaced by a watch, also where nothing is le
   await world.advance(20_000);
   expect(await countedMinutes(world)).toBe(1);
   expect(await timersOf(world, "janitor")).toEqual([]);
+});
+
+test("a callback that a canceled function owes is delivered by a watch, where no other call comes", async () => {
+  const world = await newToldWorld();
+  const id = await world.enqueue();
+  app.onComplete = () => {
+    throw new Error("not yet");
+  };
+  await world.t.run(async (ctx) => cancel(underCanceled(ctx), id));
+  app.onComplete = () => undefined;
+  await world.advance(120_000);
+  expect(await world.all("callbacks")).toMatchObject([{ job: id, state: "owed", tries: 0 }]);
+  await world.t.mutation(api.lib.watch, {});
+  await world.advance(10_000);
+  expect(await world.all("callbacks")).toEqual([]);
+  expect(await world.t.run((ctx: any) => ctx.db.query("told").collect())).toHaveLength(1);
 });
 
 const timersOf = (world: World, kind: "janitor") =>

@@ -31,6 +31,7 @@ import {
 import { findAlarms, findDead, reviveDead } from "../loops/loop.js";
 import { countedFleet, liveFleet } from "../claim/fleet.js";
 import { ensureArrivals, isLate } from "../count/arrivals.js";
+import { nextDebtAt } from "../edges/callbacks.js";
 import { isAnyAwake, LANES_ASKED } from "../push/lanes.js";
 import { oldestIn } from "../count/oldest.js";
 import { findQueue, queuesAfter } from "../rows/queues.js";
@@ -280,7 +281,10 @@ const vVisit = v.object({
   uncounted: v.array(v.string()),
   /** Whether a new job has long not been counted. */
   lateArrivals: v.boolean(),
-  /** When the first lease ends; where nothing is leased, when a sweep was to come: a callback may be owed. */
+  /**
+   * When the first lease ends; where nothing is leased, when a sweep was to come, since a callback may be owed; where none was
+   * to come, when that callback was: the sweep, too, may have been born canceled.
+   */
   sweepFor: v.union(v.number(), v.null()),
 });
 type Visit = Infer<typeof vVisit>;
@@ -294,7 +298,7 @@ export const visitQueues = internalQuery({
     const active = await firstActive(ctx.db);
     // The first of the sweeps, overdue or coming.
     const [sweep] = (await findTimers(ctx.db)).sort((a, b) => a.dueAt - b.dueAt);
-    const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? null;
+    const sweepFor = active?.expiresAt ?? sweep?.dueAt ?? (await nextDebtAt(ctx.db));
     const uncounted = await findUncounted(ctx.db, names);
     return { queues: names, uncounted, lateArrivals: await isLate(ctx.db, Date.now()), sweepFor };
   },
