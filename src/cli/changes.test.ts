@@ -104,3 +104,12 @@ test("a folder that cannot be watched is told once, and the rest is watched", as
   expect(seen).toEqual(["worker.ts"]);
   expect(told).toEqual(["a: ENOSPC: no space left on device, watch"]);
 });
+
+test("an app of more folders than are watched is told of it, once", () => {
+  end();
+  for (let n = 0; n < 2_001; n += 1) mkdirSync(path.join(folder, `f${n}`));
+  const told: string[] = [];
+  const none = (() => ({ on: () => undefined, close: () => undefined })) as unknown as typeof watch;
+  end = watchSources(folder, hear, (_, error) => told.push(error.message), none);
+  expect(told).toEqual([expect.stringContaining("at most 2000 folders are watched")]);
+});

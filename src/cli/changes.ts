@@ -16,7 +16,7 @@ const isLeftOut = (name: string) => name === "node_modules" || name.startsWith("
 /**
  * Calls back when source files under the folder have changed and none did for a moment.
  *
- * @param onUnwatched Gets the first error of a folder that is there and cannot be watched, as where the system has no watch left.
+ * @param onUnwatched Gets the first error of a folder that is there and is not watched, as where the system has no watch left.
  * @returns The function that ends the watch.
  */
 export function watchSources(
@@ -36,15 +36,19 @@ export function watchSources(
       });
     } catch (error) {
       // It may be gone by now.
-      if (isTold || !existsSync(one)) return undefined;
-      isTold = true;
-      onUnwatched(one, error as Error);
+      if (existsSync(one)) tellOnce(one, error as Error);
       return undefined;
     }
   };
 
+  const tellOnce = (one: string, error: Error): void => {
+    if (!isTold) onUnwatched(one, error);
+    isTold = true;
+  };
+
   const add = (one: string): void => {
-    if (watchers.has(one) || watchers.size >= FOLDERS_MAX) return;
+    if (watchers.has(one)) return;
+    if (watchers.size >= FOLDERS_MAX) return tellOnce(one, tooMany());
     const watcher = tryToWatch(one);
     if (watcher === undefined) return;
     watcher.on("error", () => forget(one));
@@ -79,6 +83,12 @@ export function watchSources(
     clearTimeout(timer);
     for (const watcher of watchers.values()) watcher.close();
   };
+}
+
+function tooMany(): Error {
+  return new Error(
+    `at most ${FOLDERS_MAX} folders are watched. Begin in the folder of the worker's own sources.`,
+  );
 }
 
 function foldersIn(folder: string): string[] {
