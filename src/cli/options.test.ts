@@ -27,6 +27,19 @@ test("an administrator may act as a user", () => {
   });
 });
 
+test("a credential that is a flag is the only one, whichever the environment has", () => {
+  const names = { CONVEYOR_DASHBOARD_TOKEN: "old", CONVEYOR_DASHBOARD_ADMIN_KEY: "old" };
+  const read = (...flags: string[]) => readDashboardOptions(["--url", url, ...flags], names);
+  expect(read("--admin-key", "key")).toEqual({
+    url,
+    module: "dashboard",
+    port: 0,
+    adminKey: "key",
+  });
+  expect(read("--token", "jwt")).toEqual({ url, module: "dashboard", port: 0, token: "jwt" });
+  expect(() => read()).toThrow("not both");
+});
+
 test("help needs nothing else", () => {
   expect(readDashboardOptions(["--help"], {})).toBeNull();
 });
@@ -46,7 +59,7 @@ test.each([
   [["--url", url, "--admin-key", "b", "--identity", "ann"], "must be a JSON object"],
   [["--url", url, "--admin-key", "b", "--identity", "null"], "must be a JSON object"],
   [["--url", url, "--admin-key", "b", "--identity", '{"subject": "ann"}'], "with both, as in"],
-  [["--url", url, "--colour"], "--colour"],
+  [["--url", url, "--colour"], "'--colour'\nOptions: npx convex-conveyor dashboard --help"],
 ])("%j is answered with the rule", (args, message) => {
   expect(() => readDashboardOptions(args, {})).toThrow(message);
 });

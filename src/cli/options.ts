@@ -38,21 +38,12 @@ export function readDashboardOptions(
   args: readonly string[],
   environment: Environment,
 ): DashboardOptions | null {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      url: { type: "string" },
-      module: { type: "string", default: "dashboard" },
-      token: { type: "string" },
-      "admin-key": { type: "string" },
-      identity: { type: "string" },
-      port: { type: "string", default: "0" },
-      help: { type: "boolean", default: false },
-    },
-  });
+  const values = parsed(args);
   if (values.help) return null;
-  const token = values.token ?? environment["CONVEYOR_DASHBOARD_TOKEN"];
-  const adminKey = values["admin-key"] ?? environment["CONVEYOR_DASHBOARD_ADMIN_KEY"];
+  const isGiven = values.token !== undefined || values["admin-key"] !== undefined;
+  const credentials = isGiven ? {} : environment;
+  const token = values.token ?? credentials["CONVEYOR_DASHBOARD_TOKEN"];
+  const adminKey = values["admin-key"] ?? credentials["CONVEYOR_DASHBOARD_ADMIN_KEY"];
   if (token && adminKey) {
     throw new Error("Give --token or --admin-key, not both: a caller is one or the other.");
   }
@@ -67,6 +58,26 @@ export function readDashboardOptions(
     ...(adminKey ? { adminKey } : {}),
     ...(values.identity === undefined ? {} : { identity: readIdentity(values.identity) }),
   };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        url: { type: "string" },
+        module: { type: "string", default: "dashboard" },
+        token: { type: "string" },
+        "admin-key": { type: "string" },
+        identity: { type: "string" },
+        port: { type: "string", default: "0" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nOptions: npx convex-conveyor dashboard --help`);
+  }
 }
 
 function readUrl(given: string | undefined, environment: Environment): string {
