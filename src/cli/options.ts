@@ -76,7 +76,8 @@ function parsed(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nOptions: npx convex-conveyor dashboard --help`);
+    const { message } = error as Error;
+    throw new Error(`${message}\nOptions: npx convex-conveyor dashboard --help`, { cause: error });
   }
 }
 
