@@ -13,6 +13,7 @@ import type { JSONValue } from "convex/values";
 import { createConsole } from "./console.js";
 import { createCrypto } from "./crypto.js";
 import type { Host } from "./host.js";
+import { requireArguments } from "./json.js";
 import { jsSyscall } from "./jsSyscalls.js";
 import { steadyGlobals } from "./steady.js";
 import { unwatched } from "./rejections.js";
@@ -163,9 +164,13 @@ function clockedDate(real: DateConstructor, now: () => number): DateConstructor 
 function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
   return {
     syscall: (operation: string, args: string) =>
-      inRealm(realm, () => host().syscall(operation, args)),
+      inRealm(realm, () => {
+        requireArguments(args);
+        return host().syscall(operation, args);
+      }),
     asyncSyscall: (operation: string, args: string) => {
       const caller = host();
+      inRealm(realm, () => requireArguments(args));
       return unwatched(() => caller.asyncSyscall(operation, args));
     },
     jsSyscall: (operation: string, args: Record<string, unknown>) => {

@@ -6,6 +6,7 @@ import type { JSONValue } from "convex/values";
 import { wallEnvironment, type Environment } from "../environment.js";
 import { callIn } from "./calling.js";
 import type { Invocation, Isolation } from "./invoke.js";
+import { resultOf } from "./json.js";
 import { calledOf } from "./lookup.js";
 import { followContexts } from "./rejections.js";
 import { createSandboxPool, type SandboxPool } from "./sandboxPool.js";
@@ -46,7 +47,7 @@ async function run(
   try {
     const call = { requestId, args: JSON.stringify([args]) };
     const result = await callIn(sandbox, calledOf(target), host, call, (left) => (clean = left));
-    return JSON.parse(result) as JSONValue;
+    return resultOf(result, target.address.path);
   } catch (thrown) {
     throw toFunctionError(thrown, instance.definition.modules);
   } finally {

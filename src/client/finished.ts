@@ -9,6 +9,7 @@ import {
   checkStorable,
   CONTINUED_MAX,
   conveyorError,
+  firstCharacters,
   isConveyorError,
   vContinuation,
   vFinished,
@@ -120,7 +121,7 @@ function checkResult(
 
 function unserved(queue: string): string {
   return (
-    `queueNotServed: no queue "${queue.slice(0, NAME_SHOWN)}" is served here, so that its result cannot be checked; ` +
+    `queueNotServed: no queue "${firstCharacters(queue, NAME_SHOWN)}" is served here, so that its result cannot be checked; ` +
     "the job goes back. Add the queue to `conveyor.workerApi({ queues: […] })` until its jobs have ended."
   );
 }

@@ -1,7 +1,7 @@
 /**
  * One rule for leave: only `true` is a yes. An answer that is forgotten, misspelt or not awaited refuses.
  */
-import { conveyorError } from "../shared/index.js";
+import { conveyorError, firstCharacters } from "../shared/index.js";
 
 /** Asks the `authorize` that the app has given for some functions. Throws as it throws, or `forbidden`. */
 export async function mustAllow<Call extends { kind: string }>(
@@ -23,7 +23,7 @@ export async function mustAllow<Call extends { kind: string }>(
 function about(call: object): { queue?: string; id?: string } {
   const { queue, id } = call as { queue?: unknown; id?: unknown };
   return {
-    ...(typeof queue === "string" ? { queue: queue.slice(0, 100) } : {}),
-    ...(typeof id === "string" ? { id: id.slice(0, 100) } : {}),
+    ...(typeof queue === "string" ? { queue: firstCharacters(queue, 100) } : {}),
+    ...(typeof id === "string" ? { id: firstCharacters(id, 100) } : {}),
   };
 }

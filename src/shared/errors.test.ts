@@ -32,6 +32,18 @@ test("an app's own ConvexError with a code of its own is not ours", () => {
   expect(isConveyorError(new ConvexError({ code: "outOfStock", message: "Sorry." }))).toBe(false);
 });
 
+test("no text of an error has half a character, which no call could carry", () => {
+  const half = "🙂".slice(0, 1);
+  const { data } = conveyorError("unknownQueue", `No ${half}.`, {
+    queue: half,
+    more: [half],
+    n: 1,
+  });
+  expect(data).toEqual({
+    ...{ code: "unknownQueue", message: "No \uFFFD.", queue: "\uFFFD", more: ["\uFFFD"], n: 1 },
+  });
+});
+
 test("a check says the rule and the value given", () => {
   expect(() => checkInteger("max", 65, 1, 64)).toThrow(
     "max must be a whole number from 1 to 64; got 65.",

@@ -81,7 +81,17 @@ export function conveyorError<Code extends ConveyorErrorCode>(
   message: string,
   details: Record<string, Value> = {},
 ): ConveyorError<Code> {
-  return new ConvexError({ ...details, code, message });
+  // Cut texts of callers among them may end in half a character, which no call could carry.
+  return new ConvexError(wellFormedIn({ ...details, code, message }));
+}
+
+function wellFormedIn<T extends Value>(value: T): T {
+  if (typeof value === "string") return wellFormed(value) as T & string;
+  if (Array.isArray(value)) return value.map(wellFormedIn) as T & Value[];
+  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, wellFormedIn(one!)]),
+  ) as T;
 }
 
 /**

@@ -17,6 +17,11 @@ export function wellFormed(text: string): string {
   return isWellFormed(text) ? text : decode(new TextEncoder().encode(text));
 }
 
+/** The first characters of a text, at most so many of UTF-16, with a mark in the place of one that this cuts in two. */
+export function firstCharacters(text: string, most: number): string {
+  return wellFormed(text.slice(0, most));
+}
+
 /** Cuts a text to so many bytes, at a character's boundary, and says so in it. */
 export function cutText(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);

@@ -7,6 +7,7 @@ import type { Blocked } from "./protocol.js";
 import type { FinishedStatus } from "./status.js";
 import { STUCK_MS } from "./health.js";
 import { NOT_PROMOTED_MS } from "./lookLimits.js";
+import { firstCharacters } from "./text.js";
 
 /** Whether an attempt failed since its handler is not its queue's, or of another kind than it is named as. */
 export function isMismatch(error: string | undefined): boolean {
@@ -382,5 +383,5 @@ function listed(names: readonly string[], of: number): string {
 }
 
 function cut(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 200 ? `${firstCharacters(text, 200)}…` : text;
 }

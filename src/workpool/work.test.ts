@@ -35,6 +35,12 @@ const retried = (maxAttempts: number, initialBackoffMs = 250, base = 2): WorkOpt
   retryBehavior: { maxAttempts, initialBackoffMs, base },
 });
 
+test("a name is cut to its first 128 characters, of which none is half", async () => {
+  const { name } = await make("query", { name: `x${"🙂".repeat(100)}` });
+  expect(name).toMatch(/^x(🙂){63}/u);
+  expect(name).not.toMatch(/\p{Surrogate}/u);
+});
+
 test("an action that is not retried loses its work with its lane, since it may have run", async () => {
   const { rules } = await make("action", {});
   expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 0 });

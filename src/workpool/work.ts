@@ -9,6 +9,7 @@ import {
 import {
   BACKOFF_MAX_MS,
   conveyorLogLevel,
+  firstCharacters,
   JOB_NAME_MAX_LENGTH,
   MAX_ATTEMPTS_MAX,
   MAX_RESETS_DEFAULT,
@@ -48,7 +49,7 @@ export async function jobOptions(
   const retry = fnType === "action" ? retryOf(options.retryBehavior) : RETRY_OFF;
   const callback = onComplete ? await handleOf(onComplete) : undefined;
   return {
-    name: (options.name || nameOf(fn)).slice(0, JOB_NAME_MAX_LENGTH),
+    name: firstCharacters(options.name || nameOf(fn), JOB_NAME_MAX_LENGTH),
     ...dueAt(options, now),
     ...(callback === undefined || context === undefined ? {} : { context }),
     rules: {

@@ -113,6 +113,22 @@ export const values: Case[] = [
     convexTest: { differs: "ids count up" },
   },
   {
+    id: "9.half-characters",
+    says: "half a character in a text is refused, in a call's arguments and in a result",
+    run: async (target) => {
+      const store = (size: number) =>
+        refusal(target.mutation(api.values.make, { group: newGroup(), what: "half", size }));
+      expect(await store(0xd83d)).toMatch(/Received invalid json: unexpected end of hex escape/);
+      expect(await store(0xde00)).toMatch(/Received invalid json: lone leading surrogate/);
+      for (const half of ["d83d", "de00"]) {
+        const said = await refusal(target.query(api.values.halfCharacter, { half }));
+        expect(said).toMatch(/FunctionReturnInvalidJson|Could not parse return value as json/);
+      }
+      expect(await target.query(api.values.echo, { value: "\\ud83d 😀" })).toBe("\\ud83d 😀");
+    },
+    convexTest: { differs: "it has no such limit" },
+  },
+  {
     id: "9.normalize",
     says: "normalizeId knows the ids of its table, whether or not the document is there",
     run: async (target) => {

@@ -248,6 +248,7 @@ export const functions: readonly Point[] = [
   { point: "9 ids are random, with the day", cases: ["9.ids-random", "9.id-format"] },
   { point: "9 numbers of tables", cases: ["9.ids-of-tables"] },
   { point: "9 normalizeId", cases: ["9.normalize*"] },
+  { point: "9 half a character in a text", cases: ["9.half-characters"] },
   {
     point: "9 order",
     cases: [

@@ -3,6 +3,7 @@ import type { JSONValue } from "convex/values";
 import type { Environment } from "../../environment.js";
 import { PlatformError } from "../errors.js";
 import { untilSettled, type Invocation, type Isolate, type Isolation } from "../invoke.js";
+import { resultOf } from "../json.js";
 import { ABORT_GRACE_MS, USER_TIME_MS, type ThreadKind } from "./limits.js";
 import { ThreadPool } from "./pool.js";
 import type { Thread } from "./thread.js";
@@ -37,7 +38,7 @@ class ThreadIsolate implements Isolate {
       host.aborted.catch(() => this.#giveUp(thread, id));
       return result;
     });
-    return JSON.parse(await untilSettled(host, call)) as JSONValue;
+    return resultOf(await untilSettled(host, call), invocation.target.address.path);
   }
 
   /** The thread is free when nothing of this runs in it any more. */

@@ -19,6 +19,7 @@ import { v } from "convex/values";
 import {
   lostAt,
   errorText,
+  firstCharacters,
   INLINE_OPEN_MS,
   JANITOR_QUARANTINE_MS,
   LANE_WATCH_MS,
@@ -243,7 +244,8 @@ async function platformError(
   const run = await ctx.db.system.get("_scheduled_functions", runsIn);
   if (run?.state.kind !== "failed") return null;
   const { error: text } = run.state;
-  return { name: run.name, text, error: text.split("\n")[0]!.slice(0, PLATFORM_ERROR_CHARACTERS) };
+  const error = firstCharacters(text.split("\n")[0]!, PLATFORM_ERROR_CHARACTERS);
+  return { name: run.name, text, error };
 }
 const PLATFORM_ERROR_CHARACTERS = 500;
 

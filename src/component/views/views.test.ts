@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { RETRY_OFF } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { newWorld, refusal, succeeded, T0, type World } from "../setup.test.js";
+import { failed, newWorld, refusal, succeeded, T0, type World } from "../setup.test.js";
 
 describe("progress", () => {
   // Shows DE-06, D6.
@@ -233,4 +234,20 @@ describe("status", () => {
     });
     expect(await world.status(id)).toMatchObject({ status: "succeeded", worker: "a", result: 1 });
   });
+});
+
+test("an error is cut to its first 200 characters in a list and a reason, and none of these is half", async () => {
+  const world = await newWorld({ retry: RETRY_OFF });
+  await world.enqueue({});
+  const worker = world.worker("w");
+  const [leased] = await worker.claim();
+  await worker.complete([failed(leased!, `x${"🙂".repeat(200)}`)]);
+  const paginationOpts = { numItems: 10, cursor: null };
+  const [job] = (await world.t.query(api.observe.list, { queue: "tiles", paginationOpts })).page;
+  expect(job!.error).toMatch(/^x(🙂){99}/u);
+  expect(job!.error).not.toMatch(/\p{Surrogate}/u);
+  expect(job!.error!.length).toBeLessThanOrEqual(200);
+  const why = await world.t.query(api.observe.why, { id: job!.id });
+  expect(JSON.stringify(why)).toMatch(/(🙂){99}/u);
+  expect(JSON.stringify(why)).not.toContain("\\ud83d");
 });

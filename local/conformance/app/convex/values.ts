@@ -69,6 +69,13 @@ export const long = query({
   handler: async (_ctx, { size }) => "x".repeat(size),
 });
 
+/** A text with half a character at its end. */
+export const halfCharacter = query({
+  args: { half: v.string() },
+  returns: v.string(),
+  handler: async (_ctx, { half }) => `half a character: ${String.fromCharCode(parseInt(half, 16))}`,
+});
+
 /** A value made inside, of the size or shape that is asked for. */
 export const make = mutation({
   args: { group: v.string(), what: v.string(), size: v.number() },
@@ -92,6 +99,7 @@ function made(what: string, size: number): unknown {
   }
   if (what === "field$") return { $field: 1 };
   if (what === "function") return () => 1;
+  if (what === "half") return String.fromCharCode(size);
   if (what === "date") return new Date(0);
   if (what === "bigint") return 2n ** BigInt(size);
   throw new Error(`What is ${what}?`);
