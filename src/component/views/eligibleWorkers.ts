@@ -13,12 +13,13 @@ import {
   msOfCommit,
   NAMED,
   OUTSIDE_READ,
+  SESSIONS_READ_BYTES,
   type CrewFacts,
   type InsideFacts,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
-import { takeSessions } from "../rows/rowBytes.js";
+import { takeWithin } from "../rows/rowBytes.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { mayRunInside } from "../edges/mayTake.js";
 import { mayClaim, mayGoOutside, offerIn, offersOutside } from "../index/outsideWorkers.js";
@@ -33,15 +34,16 @@ export async function eligibleWorkersOf(
   now: number,
 ): Promise<CrewFacts> {
   const read = async (state: "idle" | "active", since: number) =>
-    await takeSessions(
+    await takeWithin(
       db
         .query("sessions")
         .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
         .order("desc"),
       CREW_READ,
+      SESSIONS_READ_BYTES,
     );
   const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
-  const serving = [...idle, ...active].filter(
+  const serving = [...idle.rows, ...active.rows].filter(
     (session) => mayClaim(session) && session.queues.includes(job.queue),
   );
   const fitting = serving.filter((session) => allows(offerIn(session), job));
@@ -52,7 +54,7 @@ export async function eligibleWorkersOf(
     idle: fitting.length - busy.length,
     held: busy.reduce((sum, { leases }) => sum + leases.length, 0),
     names: fitting.slice(0, NAMED).map(({ name }) => name),
-    more: idle.length === CREW_READ || active.length === CREW_READ,
+    more: [idle, active].some(({ rows, isCut }) => isCut || rows.length === CREW_READ),
   };
 }
 

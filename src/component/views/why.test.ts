@@ -219,3 +219,25 @@ describe("a job that waits", () => {
     ]);
   });
 });
+
+test("where the rows of workers are too large to be read, none is said to be missing", async () => {
+  const world = await newWorld();
+  const worker = await idle(world, "a");
+  const { _id, _creationTime, ...row } = await worker.session();
+  const id = await world.enqueue();
+  await world.t.run(async (ctx) => {
+    for (let n = 0; n < 90; n += 1) {
+      const other = {
+        ...row,
+        sessionKey: `other-${n}`,
+        queues: ["other"],
+        expiresAt: row.expiresAt + 1,
+      };
+      await ctx.db.insert("sessions", {
+        ...other,
+        reply: { answers: [], cursor: "c".repeat(27_000) },
+      });
+    }
+  });
+  expect(await kinds(world, id)).toEqual(["next"]);
+});
