@@ -25,6 +25,7 @@ test.each([
   [["w.ts", "--processes", "1e2"], /got 1e2/],
   [["w.ts", "--max-memory", "512MB"], /--max-memory .* got 512MB/],
   [["w.ts", "--grace-ms", "8s"], /--grace-ms .* got 8s/],
+  [["w.ts", "--url", "ftp://x"], /--url must be an address .* got ftp:/],
 ])("%j is refused with the rule", (args, rule) => {
   const read = () => readWorkOptions(args);
   expect(read).toThrow(rule);

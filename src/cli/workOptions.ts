@@ -1,5 +1,6 @@
 /** Flags of `npx convex-conveyor work`. */
 import { parseArgs } from "node:util";
+import { checkUrl } from "./options.js";
 
 export const WORK_USAGE = `Runs a worker module in several processes, and replaces each that ends.
 
@@ -64,6 +65,16 @@ export function readWorkOptions(args: readonly string[]): WorkOptions | null {
 }
 
 function parsed(args: readonly string[]) {
+  const { values, positionals } = parsedFlags(args);
+  try {
+    if (values.url) checkUrl(values.url);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  return { values, positionals };
+}
+
+function parsedFlags(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
