@@ -90,7 +90,7 @@ function wellFormedIn<T extends Value>(value: T): T {
   if (Array.isArray(value)) return value.map(wellFormedIn) as T & Value[];
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, wellFormedIn(one!)]),
+    Object.entries(value).map(([name, one]) => [name, wellFormedIn(one)]),
   ) as T;
 }
 
