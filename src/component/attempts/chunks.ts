@@ -2,7 +2,8 @@
  * Streamed output of jobs: written by reports, part by part; read in pages, attempt by attempt. The only writer of `chunks`,
  * but for `remove.ts`, which deletes them with their job.
  *
- * Reads for real, of one job: its last part. Writes: inserts parts of that job. A page reads the job's row and its own
+ * Reads for real, of one job: its last part; where it has much, its first parts, and the first of this attempt. Writes: inserts
+ * parts of that job, and deletes these. A page reads the job's row and its own
  * stretch of parts: it is invalidated when the job moves or one of them comes.
  */
 import {
@@ -18,7 +19,7 @@ import {
   type OutputUpdate,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { DatabaseWriter, QueryCtx } from "../_generated/server.js";
+import type { DatabaseReader, DatabaseWriter, QueryCtx } from "../_generated/server.js";
 import { findJobOf } from "../rows/jobs.js";
 import { decodePlace, encodePlace } from "./pages.js";
 
@@ -29,7 +30,8 @@ import { decodePlace, encodePlace } from "./pages.js";
  * after a gap nothing is taken. Says which index is wanted next.
  *
  * A job keeps so much, and of earlier attempts the oldest goes first: a circular job, or one snoozed every minute,
- * would otherwise be refused every word from some day on.
+ * would otherwise be refused every word from some day on. So would one that makes room by many small parts, were it refused
+ * what one call cannot make room for: a worker that is refused once gives up its attempt's output.
  */
 export async function addOutput(
   db: DatabaseWriter,
@@ -50,7 +52,7 @@ export async function addOutput(
     .reduce((sum, { text }) => sum + textBytes(text), 0);
   // A job's stored output is all that it has written, unless some of it is gone: read only where that matters.
   const isMuch = total + incoming > OUTPUT_MAX_BYTES;
-  const gone = isMuch ? await dropOldest(db, job, total + incoming - OUTPUT_MAX_BYTES) : 0;
+  const gone = isMuch ? await dropOldest(db, job, total, incoming) : 0;
   for (const { index, text } of parts) {
     if (index < nextIndex) continue;
     if (index > nextIndex) break;
@@ -63,19 +65,46 @@ export async function addOutput(
   return { nextIndex };
 }
 
-/** Deletes of the output of earlier attempts until so many bytes are gone in all, if it can. Returns how many are. */
-async function dropOldest(db: DatabaseWriter, job: Doc<"jobs">, wanted: number): Promise<number> {
+/**
+ * Deletes of the output of earlier attempts until there is room, if it can. Returns how many of the `written` bytes are gone in
+ * all. One call deletes some rows, and hardly more bytes than come in: the next calls delete the rest, which counts as gone, as
+ * long as the job has no more than twice what it may keep.
+ */
+async function dropOldest(
+  db: DatabaseWriter,
+  job: Doc<"jobs">,
+  written: number,
+  incoming: number,
+): Promise<number> {
+  const wanted = written + incoming - OUTPUT_MAX_BYTES;
   const oldest = db.query("chunks").withIndex("job", (q) => q.eq("job", job._id));
   let gone = 0;
-  let dropped = 0;
+  const dropped = { rows: 0, bytes: 0 };
   for await (const { _id, attempt, total, text } of oldest) {
-    gone = total - textBytes(text);
-    if (gone >= wanted || attempt === job.attempt || dropped === OUTPUT_ROWS_DROPPED) break;
+    const bytes = textBytes(text);
+    gone = total - bytes;
+    if (gone >= wanted || attempt === job.attempt) break;
+    if (dropped.rows === OUTPUT_ROWS_DROPPED || dropped.bytes > incoming)
+      return Math.min(await writtenBefore(db, job, written), gone + OUTPUT_MAX_BYTES);
     await db.delete("chunks", _id);
-    dropped += 1;
+    dropped.rows += 1;
+    dropped.bytes += bytes;
     gone = total;
   }
   return gone;
+}
+
+/** Of the `written` bytes those of earlier attempts. */
+async function writtenBefore(
+  db: DatabaseReader,
+  { _id, attempt }: Doc<"jobs">,
+  written: number,
+): Promise<number> {
+  const first = await db
+    .query("chunks")
+    .withIndex("job", (q) => q.eq("job", _id).eq("attempt", attempt))
+    .first();
+  return first === null ? written : first.total - textBytes(first.text);
 }
 
 // --- Reading ------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** Reports of running jobs, and reads of them: in order, once, attempt by attempt, within bounds. */
 import { describe, expect, test } from "vitest";
-import type { OutputPage, LogPage } from "../../shared/index.js";
+import { OUTPUT_MAX_BYTES, type OutputPage, type LogPage } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
 import { failed, newWorld, refusal, succeeded, T0, type World } from "../setup.test.js";
@@ -195,23 +195,34 @@ describe("output", () => {
     expect(left.map(({ attempt }) => attempt)).toEqual([...Array<number>(16).fill(0), 1, 1]);
   });
 
-  test("makes room by no more rows than one call may delete", async () => {
+  test("makes room by no more rows than one call may delete, and takes all: the next calls delete the rest", async () => {
     const { world, id, worker } = await running();
     const rest = full.at(-1)!.slice(600);
     await wrote(world, id, 0, [...Array<string>(600).fill("x"), ...full.slice(0, -1), rest]);
-    const said = { output: [part(id, 0, "x".repeat(550))] };
-    expect(await worker.report(said)).toMatchObject([{ nextIndex: 0, outputFull: true }]);
+    const said = { output: [part(id, 0, "y".repeat(550))] };
+    expect(await worker.report(said)).toEqual([{ id, attempt: 1, answer: "ok", nextIndex: 1 }]);
     expect((await world.all("chunks")).filter(({ text }) => text === "x")).toHaveLength(88);
+    const more = { output: [part(id, 1, "z".repeat(100))] };
+    expect(await worker.report(more)).toEqual([{ id, attempt: 1, answer: "ok", nextIndex: 2 }]);
+    const lengths = (await world.all("chunks")).map(({ text }) => text.length);
+    expect(lengths.reduce((a, b) => a + b)).toBeLessThanOrEqual(OUTPUT_MAX_BYTES);
   });
 
-  test("of 16 MiB is all that an attempt may write", async () => {
+  test("keeps no more than twice as much for small parts that are still to be deleted", async () => {
     const { world, id, worker } = await running();
+    await wrote(world, id, 0, [...Array<string>(2_000).fill("x"), ...full, ...full]);
+    const said = { output: [part(id, 0, "y".repeat(1_489)), part(id, 1, "z".repeat(100))] };
+    expect(await worker.report(said)).toMatchObject([{ nextIndex: 0, outputFull: true }]);
+    expect((await world.all("chunks")).filter(({ text }) => text === "x")).toHaveLength(1_488);
+  });
+
+  test.each([0, 600])("of 16 MiB is all that one may write, behind %i parts", async (parts) => {
+    const { world, id, worker } = await running();
+    await wrote(world, id, 0, Array<string>(parts).fill("x"));
     await wrote(world, id, 1, [...full.slice(1), full[0]!.slice(4)]);
-    const over = { output: [part(id, 17, "over")] };
-    expect(await worker.report({ output: [part(id, 17, "over!")] })).toMatchObject([
-      { answer: "ok", nextIndex: 17, outputFull: true },
-    ]);
-    expect(await worker.report(over)).toMatchObject([{ nextIndex: 18 }]);
+    const over = (text: string) => worker.report({ output: [part(id, 17, text)] });
+    expect(await over("over!")).toMatchObject([{ answer: "ok", nextIndex: 17, outputFull: true }]);
+    expect(await over("over")).toMatchObject([{ nextIndex: 18 }]);
   });
 });
 
@@ -369,7 +380,7 @@ const full = [...Array<string>(16).fill("b".repeat(1_000_000)), "b".repeat(777_2
 /** As if an attempt had written this. */
 async function wrote(world: World, job: Id<"jobs">, attempt: number, texts: readonly string[]) {
   await world.t.run(async (ctx) => {
-    let total = 0;
+    let total = (await ctx.db.query("chunks").order("desc").first())?.total ?? 0;
     for (const [index, text] of texts.entries()) {
       total += text.length;
       await ctx.db.insert("chunks", { job, attempt, index, text, total });
