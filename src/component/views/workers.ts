@@ -1,5 +1,5 @@
 /**
- * Workers: the workers seen last, live ones first, and the jobs that they hold. For people; nothing's correctness depends on it.
+ * Workers: the workers seen last, live ones and workers outside first, and the jobs that they hold. For people; nothing's correctness depends on it.
  *
  * Reads for real: rows of sessions by when they were last seen, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
  * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
@@ -44,11 +44,12 @@ export async function workers(
       count,
     );
   const sessions = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
-  // Sessions that have stopped, as a hundred of a deployment, leave room for each that is live.
-  const isGone = ({ state }: Session) => Number(state === "gone");
+  // Sessions that have stopped, as a hundred of a deployment, leave room for each that is live, and lanes for workers outside.
+  const rank = ({ state, lane }: Session) =>
+    (state === "gone" ? 2 : 0) + (lane === undefined ? 0 : 1);
   const shown = sessions
     .filter(({ queues }) => queue === undefined || queues.includes(queue))
-    .sort((a, b) => isGone(a) - isGone(b) || b.lastSeenAt - a.lastSeenAt)
+    .sort((a, b) => rank(a) - rank(b) || b.lastSeenAt - a.lastSeenAt)
     .slice(0, limit);
   return await described(ctx.db, shown);
 }
