@@ -11,8 +11,9 @@ import json
 import ssl
 import threading
 import time
+from base64 import b64encode
 from typing import Any, Optional
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from .errors import ConveyorError, Rejected, Unanswered
@@ -90,12 +91,13 @@ class Http:
         return response.status, text
 
     def _new(self, timeout_s: float) -> http.client.HTTPConnection:
-        host, port = self._proxy or (self._host, self._port)
         if self._tls is None:
-            return http.client.HTTPConnection(host, port, timeout=timeout_s)
+            return http.client.HTTPConnection(self._host, self._port, timeout=timeout_s)
+        if self._proxy is None:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout_s, context=self._tls)
+        host, port, headers = self._proxy
         connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=self._tls)
-        if self._proxy is not None:
-            connection.set_tunnel(self._host, self._port)
+        connection.set_tunnel(self._host, self._port, headers)
         return connection
 
     def _kept(self) -> Optional[http.client.HTTPConnection]:
@@ -115,13 +117,19 @@ class Http:
         connection.close()
 
 
-def proxy_of(scheme: str, host: str) -> Optional[tuple[str, int]]:
-    """The proxy for TLS that the environment names, as in ``HTTPS_PROXY``."""
+def proxy_of(scheme: str, host: str) -> Optional[tuple[str, int, dict[str, str]]]:
+    """The proxy for TLS that the environment names, as in ``HTTPS_PROXY``, and the headers with its user and password."""
     given = getproxies().get(scheme) if scheme == "https" else None
     if not given or proxy_bypass(host):
         return None
     parts = urlsplit(given if "//" in given else f"//{given}")
-    return None if parts.hostname is None else (parts.hostname, parts.port or 8080)
+    if parts.hostname is None:
+        return None
+    headers = {}
+    if parts.username is not None:
+        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["Proxy-Authorization"] = "Basic " + b64encode(user.encode("utf-8")).decode("ascii")
+    return parts.hostname, parts.port or 8080, headers
 
 
 def read_answer(status: int, text: str) -> Any:

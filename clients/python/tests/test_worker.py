@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import os
 import threading
 import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
+from unittest import mock
 
 from convex_conveyor import ConveyorError, Int64, Job, NoRetry, RetryAfter, Worker
 from convex_conveyor.attempts import Attempt
@@ -263,6 +266,9 @@ class Server(BaseHTTPRequestHandler):
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.answers.pop(0)(self)
 
+    def do_CONNECT(self) -> None:
+        self.answers.pop(0)(self)
+
     def reply(self, status: int, text: str) -> None:
         data = text.encode()
         self.send_response(status)
@@ -330,6 +336,22 @@ class Calls(unittest.TestCase):
         good = '{"status": "success", "value": true}'
         self.call(lambda to: to.reply(200, good))
         self.assertTrue(self.call(drop, lambda to: to.reply(200, good)))
+
+    def test_a_proxy_is_told_the_user_and_password_of_its_address(self) -> None:
+        seen = []
+
+        def refuse(to: Server) -> None:
+            seen.append((to.path, to.headers["Proxy-Authorization"]))
+            to.reply(407, "")
+
+        proxy = f"http://me:p%40ss@127.0.0.1:{self.server.server_port}"
+        with mock.patch.dict(os.environ, {"HTTPS_PROXY": proxy, "no_proxy": "", "NO_PROXY": ""}):
+            http = Http("https://happy-animal-1.convex.cloud")
+        Server.answers = [refuse]
+        with self.assertRaises(Unanswered):
+            http.call("query", "work:watch", {}, 5)
+        word = base64.b64encode(b"me:p@ss").decode()
+        self.assertEqual(seen, [("happy-animal-1.convex.cloud:443", f"Basic {word}")])
 
 
 if __name__ == "__main__":
