@@ -209,6 +209,11 @@ describe("a number or a name that cannot be is refused with the rule and the giv
     expect(await refusal((ctx) => anything.enqueue(ctx, 1, { delay: 5 } as never))).toMatch(
       /^invalidArgument: A job has no option "delay". It has name, priority, runAt, runAfter/,
     );
+    // Every object has that one.
+    const inherited = { toString: undefined };
+    expect(await refusal((ctx) => anything.enqueue(ctx, 1, inherited as never))).toMatch(
+      /^invalidArgument: A job has no option "toString"/,
+    );
     const many = Array.from({ length: 9_000 }, () => 1);
     expect(await refusal((ctx) => anything.enqueueBatch(ctx, many))).toMatch(
       "Enqueue them from an action, which needs no such bound, or in several mutations.",

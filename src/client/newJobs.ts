@@ -190,7 +190,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
 
 /** A misspelt option that did nothing would be found out in production. */
 function checkKnown(options: EnqueueOptions): void {
-  const unknown = Object.keys(options).find((option) => !(option in KNOWN));
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(KNOWN, option));
   if (unknown === undefined) return;
   throw conveyorError(
     "invalidArgument",

@@ -85,7 +85,7 @@ export async function resetConfig(
   ctx: MutationCtx,
   { fields, ...named }: Named & { fields?: readonly string[] },
 ): Promise<Changed> {
-  const unknown = fields?.find((field) => !(field in vQueueOverrides.fields));
+  const unknown = fields?.find((field) => !Object.hasOwn(vQueueOverrides.fields, field));
   if (unknown !== undefined) throw unknownField(named.queue, unknown);
   const row = await getOrDeclare(ctx, named);
   const known = Object.keys(row.overrides ?? {});

@@ -120,6 +120,19 @@ test("a payload with values that JSON has no word for is shown all the same", as
   expect(box.textContent).toContain("<3 bytes>");
 });
 
+test("of a long output the end is shown first, and all of it on request", async () => {
+  shows(shownJob(runningJob("j1")));
+  const text = `the beginning ${"x".repeat(100_000)} the end`;
+  world.backend.queries["dashboard:output"] = () => ({
+    ...{ attempt: 1, lastAttempt: 1, parts: [{ index: 0, text }], cursor: "c", isDone: true },
+  });
+  world.backend.tell();
+  const output = await screen.findByRole("group", { name: "Output" });
+  expect(output.textContent).toMatch(/^…x+ the end$/);
+  fireEvent.click(screen.getByRole("button", { name: "Show all 100,022 characters" }));
+  expect(output.textContent).toBe(text);
+});
+
 test("output is shown as it comes", async () => {
   shows(shownJob(runningJob("j1")));
   await screen.findByText("No output yet");
