@@ -12,6 +12,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter, MutationCtx } from "../_generated/server.js";
+import { forgetEvents } from "../rows/events.js";
 
 /** The counts of a row. */
 export function countsOf(row: Doc<"periods">): PeriodCounts {
@@ -59,6 +60,7 @@ async function addTally(
     await ctx.db.insert("periods", { queue, per, at, ...more });
     // A queue in which no finished job is left has no purge.
     if (per !== EVER) await forgetPeriods(ctx.db, queue, per, FORGOTTEN_AT_ONCE, Date.now());
+    if (per === "day") await forgetEvents(ctx.db, EVENTS_FORGOTTEN, Date.now());
     return;
   }
   await ctx.db.patch("periods", row._id, added(countsOf(row), more));
@@ -81,6 +83,8 @@ function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
 
 /** Old rows deleted with a new one: more than one, so that a queue which has too many comes down to its bound. */
 const FORGOTTEN_AT_ONCE = 2;
+/** Old events, of all queues, deleted with the first count of a queue's day. */
+const EVENTS_FORGOTTEN = 64;
 
 /** Deletes rows after their time, the oldest first. Returns how many. */
 export async function forgetPeriods(

@@ -317,7 +317,7 @@ describe("other rows after their time", () => {
     expect(await workOne()).not.toContain(first);
   });
 
-  test("old events go with a sweep where nothing ends, so that no purge comes", async () => {
+  test("old events go with the first count of a day where nothing ends, so that no purge comes", async () => {
     const world = await newWorld({ circular: true });
     await world.enqueue();
     await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });

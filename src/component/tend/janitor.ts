@@ -1,6 +1,6 @@
 /**
- * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions and
- * events, and plans again callbacks that are still to be delivered.
+ * The janitor: ends leases that were not renewed, and with the same sweeps publishes cursors, forgets old sessions, and
+ * plans again callbacks that are still to be delivered.
  *
  * A sweep finds its work in a snapshot and acts on real reads, a few silent sessions per transaction: reading the beats
  * of a thousand workers for real, it would conflict with two of them every time and never commit. It never runs
@@ -9,8 +9,8 @@
  * Reads for real: its timer and one that serves as well, expired sessions with their jobs, the range in which leases
  * would end before the next sweep; before the last timer goes, all active sessions, the first owed callback, the first
  * session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
- * `cursors`, `patrols`; deletes forgotten sessions, and old `events` after a real read of them. Conflicts with: a claim
- * that depends on its timer, a beat of the expired session, a claim with a lease that ends before the next sweep.
+ * `cursors`, `patrols`; deletes forgotten sessions. Conflicts with: a claim that depends on its timer, a beat of the
+ * expired session, a claim with a lease that ends before the next sweep.
  */
 import { v } from "convex/values";
 import {
@@ -40,7 +40,6 @@ import {
   type LostTurn,
 } from "./sweepPlan.js";
 import { ensureUpkeep, findUncounted } from "../count/rollUp.js";
-import { forgetEvents } from "../rows/events.js";
 import { forgetSession } from "../rows/tokenSessions.js";
 import { defineLoop, type Next } from "../loops/loop.js";
 import { firstGone, forgetDead, forgottenAt, isServed, sweepAt } from "../loops/timers.js";
@@ -101,8 +100,6 @@ async function repair(
   for (const cursor of found.published) await publish(ctx, cursor, now);
   for (const session of found.forgotten) await forget(ctx, session, now);
   for (const callback of found.overdue) await replan(ctx, callback);
-  // Where no finished job is left, no purge comes.
-  await forgetEvents(ctx.db, JANITOR_FORGET_MAX, now);
   await watchOver(ctx, found.watched, now);
   // A roll-up that is about to ring is left to the next sweep: the two would only conflict.
   for (const queue of found.unattended) await ensureUpkeep(ctx, queue, now);

@@ -165,7 +165,7 @@ export const upkeepTables = {
     samples: v.array(vSample),
   }).index("queue", ["queue"]),
 
-  /** Restarts, lost leases, quarantines, refusals: for people. Inserted only; purges and sweeps delete old ones. */
+  /** Restarts, lost leases, quarantines, refusals: for people. Inserted only; purges and the counts of a new day delete old ones. */
   events: defineTable({
     kind: v.string(),
     queue: v.optional(v.string()),
