@@ -13,7 +13,7 @@ import { checkLength, QUEUES_MAX, type QueueDeclaration } from "../../shared/ind
 import type { MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { hastenPurge } from "../count/purge.js";
-import { canonicalJson, declareQueue, findQueue } from "../rows/queues.js";
+import { canonicalJson, declareQueue } from "../rows/queues.js";
 
 /** All or none: a declaration with an error refuses the others. */
 export async function declare(
@@ -23,10 +23,9 @@ export async function declare(
   checkLength("The queues of a declaration", queues, 1, QUEUES_MAX);
   await withEffects(ctx, {}, async (ctx) => {
     for (const queue of queues) {
-      const before = await findQueue(ctx.db, queue.name);
-      const { config } = await declareQueue(ctx, queue);
-      if (before === null) continue;
-      if (canonicalJson(before.config.retention) !== canonicalJson(config.retention))
+      const { config, before } = await declareQueue(ctx, queue);
+      if (before === undefined) continue;
+      if (canonicalJson(before.retention) !== canonicalJson(config.retention))
         await hastenPurge(ctx, queue.name, ctx.now);
     }
   });

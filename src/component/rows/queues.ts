@@ -188,7 +188,7 @@ export async function findDeclared(
 export async function declareQueue(
   { db, now, effects }: EdgeCtx,
   { name, config }: QueueDeclaration,
-): Promise<Queue> {
+): Promise<Queue & { before?: QueueConfig }> {
   checkQueueConfig(name, config);
   const row = await findQueueRow(db, name);
   if (row === null) {
@@ -209,7 +209,8 @@ export async function declareQueue(
   await db.patch("queues", row._id, changed);
   const queue = queueOf({ ...row, ...changed });
   if (mayNeedWake(queueOf(row), queue)) wakesOf(effects, queue).isBlind = true;
-  return queue;
+  // The caller may have to follow up what was replaced.
+  return { ...queue, before: row.config };
 }
 
 /** Whether a declaration has Convex run more than before, and not less. The other way it waits, so that of two each is written seldom. */
