@@ -316,9 +316,9 @@ export class Conveyor<
   }
 
   /**
-   * The workers that were seen last, live ones first, newest first: name, state, last call or beat, queues and labels of
-   * the last claim, slots, jobs done, machine and version, and the jobs they hold, the first 256 of them with their names
-   * and since when they run.
+   * The workers that were seen last, live ones first, of these workers outside Convex first, newest first: name, state, last
+   * call or beat, queues and labels of the last claim, slots, jobs done, machine and version, and the jobs they hold, the
+   * first 256 of them with their names and since when they run.
    * Lanes are among them: with `isLane`, a row is Convex itself at work.
    *
    * A subscription reruns with every call and beat of one of them.

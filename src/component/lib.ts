@@ -164,8 +164,8 @@ export const counts = query({
 });
 
 /**
- * The workers seen last, live ones first and newest first, with the jobs that they hold; at most 100. With `queue`, the
- * workers that last claimed from it.
+ * The workers seen last, live ones first, of these workers outside first, newest first, with the jobs that they hold; at
+ * most 100. With `queue`, the workers that last claimed from it.
  */
 export const workers = query({
   args: { queue: v.optional(v.string()), limit: v.optional(v.number()) },

@@ -60,7 +60,7 @@ async function addTally(
     await ctx.db.insert("periods", { queue, per, at, ...more });
     // A queue in which no finished job is left has no purge.
     if (per !== EVER) await forgetPeriods(ctx.db, queue, per, FORGOTTEN_AT_ONCE, Date.now());
-    if (per === "day") await forgetEvents(ctx.db, EVENTS_FORGOTTEN, Date.now());
+    if (per === "day") await forgetEvents(ctx.db, FORGOTTEN_AT_ONCE, Date.now());
     return;
   }
   await ctx.db.patch("periods", row._id, added(countsOf(row), more));
@@ -81,10 +81,11 @@ function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
   };
 }
 
-/** Old rows deleted with a new one: more than one, so that a queue which has too many comes down to its bound. */
+/**
+ * Old rows deleted with a new one: more than one, so that a queue which has too many comes down to its bound; and few, since one
+ * count of new jobs may begin the day of 512 queues.
+ */
 const FORGOTTEN_AT_ONCE = 2;
-/** Old events, of all queues, deleted with the first count of a queue's day. */
-const EVENTS_FORGOTTEN = 64;
 
 /** Deletes rows after their time, the oldest first. Returns how many. */
 export async function forgetPeriods(

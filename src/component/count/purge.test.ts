@@ -332,6 +332,19 @@ describe("other rows after their time", () => {
     expect(await world.all("events")).toHaveLength(2);
   });
 
+  test("of many old events few go with the first count of a queue's day, of which one count may begin hundreds", async () => {
+    const world = await newWorld();
+    await world.t.run(async (ctx) => {
+      for (let n = 0; n < 10; n += 1)
+        await ctx.db.insert("events", { kind: "paused", queue: "tiles", message: "Old.", at: n });
+    });
+    await world.enqueue();
+    const worker = world.worker("a");
+    await worker.complete((await worker.claim()).map((job) => succeeded(job)));
+    await world.advance(30 * SECOND);
+    expect((await world.all("events")).map(({ at }) => at)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
   test("routes in which nothing waits go where there are many; one that is in use stays", async () => {
     const world = await newWorld(retention(0));
     const labels = (n: number) => ({ labels: [`l${n}`] });

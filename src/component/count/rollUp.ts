@@ -17,8 +17,9 @@
  *
  * Snapshot reads: finished jobs above its keys, new jobs, how the queue stands; of a quiet queue seven alarms of the
  * next. Reads for real: its alarm, and the alarms of other queues that it does beside; of each queue its `counted` row,
- * the rows of `ended`, the periods it adds to, the gauge; before it goes, finished jobs above its keys. Writes: these
- * rows but jobs, and its alarm (`timers`). Conflicts with: `ensureUpkeep`; a retry or deletion of a job that it counts
+ * the rows of `ended`, the periods it adds to, the gauge; with a new period old ones, with a new day old `events`; before
+ * it goes, finished jobs above its keys. Writes: these rows but jobs, and its alarm (`timers`). Conflicts with: another
+ * count or a purge that deletes the same old rows; `ensureUpkeep`; a retry or deletion of a job that it counts
  * just now; when it goes, a commit that finishes a job of the queue.
  */
 import { v, type Infer } from "convex/values";

@@ -1,5 +1,6 @@
 /**
- * Workers: the workers seen last, live ones and workers outside first, and the jobs that they hold. For people; nothing's correctness depends on it.
+ * Workers: the workers seen last, live ones and workers outside first, and the jobs that they hold. For people; nothing's
+ * correctness depends on it.
  *
  * Reads for real: rows of sessions by when they were last seen, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
  * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
