@@ -22,6 +22,8 @@ export const asked: DashboardCall[] = [];
 const allow: Authorize = (_ctx, call) => asked.push(call) > 0;
 
 beforeEach(() => {
+  // No timer of the queue runs between two looks at all that is stored.
+  vi.useFakeTimers();
   options.authorize = allow;
   delete options.show;
   asked.length = 0;
@@ -30,6 +32,7 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 

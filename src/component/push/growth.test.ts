@@ -1,6 +1,8 @@
 /** A lane that grows into the room of lanes that sleep, where there are more than one snapshot read asks about. */
 import { afterEach, expect, test, vi } from "vitest";
-import { LANE_WIDTH } from "../../shared/index.js";
+import { COMPONENT_VERSION, LANE_WIDTH, lifeOf, type LaneJob } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
+import type { Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld, type World } from "../setup.test.js";
@@ -8,8 +10,18 @@ import { LANES_ASKED, lanesOf, newLane, setCap, widthFor } from "./lanes.js";
 
 afterEach(() => vi.restoreAllMocks());
 
+/** No test here calls it. */
+const HANDLER = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
+
 const inOne = async (world: World, run: (ctx: MutationCtx) => Promise<void>) =>
   await world.t.run((ctx) => run(ctx as unknown as MutationCtx));
+
+/** All lanes are gone: a session without leases would count as idle. */
+const leave = async (world: World) =>
+  await inOne(world, async (ctx) => {
+    for (const { _id } of await ctx.db.query("sessions").collect())
+      await ctx.db.delete("sessions", _id);
+  });
 
 test("it grows as far as was found, whichever lanes are asked whether they sleep", async () => {
   const world = await newWorld({ push: true, maxParallelism: 100 });
@@ -36,8 +48,59 @@ test("it grows as far as was found, whichever lanes are asked whether they sleep
     expect(caps.at(-1)).toBe(width);
     expect(caps.reduce((sum, cap) => sum + cap)).toBeLessThanOrEqual(100);
   });
+  await leave(world);
+});
+
+test("a lane whose jobs end together grows into the room of its queue, though it seems half empty at each step", async () => {
+  const world = await newWorld({ push: true, maxParallelism: 50, handler: HANDLER });
+  for (let n = 0; n < 20; n += 1) await world.enqueue();
+  let id!: Id<"lanes">;
+  let process!: Id<"processes">;
   await inOne(world, async (ctx) => {
-    for (const { _id } of await ctx.db.query("sessions").collect())
-      await ctx.db.delete("sessions", _id);
+    const queue = (await findQueue(ctx.db, "tiles"))!;
+    const cap = { cap: 2, under: 50 };
+    const { lane, session } = await newLane(ctx, queue, 1, Date.now(), cap);
+    const runsIn = (await ctx.db.system.query("_scheduled_functions").first())!._id;
+    await ctx.db.patch("sessions", session._id, {
+      state: "active",
+      runsIn,
+      expiresAt: Date.now() + 60_000,
+    });
+    await ctx.db.insert("gates", { queue: "tiles", state: "full" });
+    id = lane._id;
+    const of = { number: 1, state: "open", generation: 0, openedAt: Date.now() } as const;
+    process = await ctx.db.insert("processes", { ...of, scheduledId: runsIn });
   });
+  const capOf = async () => (await world.all("lanes")).find(({ _id }) => _id === id)!.cap;
+  let callSeq = 0;
+  const step = async (ended: LaneJob[]) =>
+    await world.t.mutation(internal.push.laneStep.stepLane, {
+      ...{ lane: id, generation: 0, callSeq: (callSeq += 1), lastAckedCall: callSeq - 1 },
+      ...{ looks: 0, execute: [] },
+      in: {
+        ...{
+          process,
+          generation: 0,
+          version: COMPONENT_VERSION,
+          endsAt: Date.now() + lifeOf(false),
+        },
+        ...{ places: LANE_WIDTH, isFull: false },
+      },
+      finished: ended.map(({ job: { id, attempt } }) => ({
+        id,
+        attempt,
+        outcome: { kind: "succeeded" as const },
+      })),
+    });
+
+  const first = await step([]);
+  expect(first.jobs).toHaveLength(2);
+  expect(await capOf()).toBe(LANE_WIDTH);
+  expect(first.lookAfterMs).not.toBeNull();
+  const second = await step(first.jobs);
+  expect(second.jobs).toHaveLength(18);
+  await step(second.jobs);
+  const counts = (await world.all("jobs")).map(({ status }) => status);
+  expect(counts).toEqual(Array(20).fill("succeeded"));
+  await leave(world);
 });

@@ -231,12 +231,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   // grow.
   const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
   const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
-  const { width, asleep } = isOver
-    ? NO_WIDTH
-    : await widthFor(ctx, queue, lane, { running, isWideEnough });
+  const present = isOver ? NO_WIDTH : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
   const isAcknowledged = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
-  const wanted = !isAcknowledged || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, width - running);
+  const wanted =
+    !isAcknowledged || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, present.width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
   const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
@@ -249,6 +248,11 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           lane: look,
         });
   const held = running + taken.leases.length;
+  // Its jobs ended together, so it seemed to have room, and it is full again: it may grow into what is free.
+  const isFullAgain = !isOver && taken.leases.length > 0 && held === present.width;
+  const { width, asleep } = isFullAgain
+    ? await widthFor(ctx, queue, lane, { running: held, isWideEnough })
+    : present;
   if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name, false);
   // It has filled all the places that there were, and there may be more jobs.
   const lacking = taken.leases.length === room ? wanted - room : 0;
