@@ -103,12 +103,12 @@ if (mode !== "empty") {
 
 /** When the pool has heard that it is ready. */
 const then = (run: () => void) => void setTimeout(run, 10);
-const memory: Buffer[] = [];
 if (mode === "throws") then(() => expectNothing("of this"));
 if (mode === "finishes") then(() => void worker.stop());
 if (mode === "blocks") then(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
 if (mode === "deaf") process.removeAllListeners("message");
-if (mode === "grows") memory.push(Buffer.alloc(300e6, 1));
+// A listener keeps it: a local of a module may be collected once the module is loaded.
+if (mode === "grows") process.on("exit", hold.bind(null, Buffer.alloc(300e6, 1)));
 if (mode === "stubborn") {
   process.removeAllListeners("SIGTERM");
   process.on("SIGTERM", () => {});
@@ -130,3 +130,5 @@ if (mode === "babbles") {
 function expectNothing(what: string): never {
   throw new Error(`Nothing expects an error ${what}.`);
 }
+
+function hold(_: Buffer): void {}
