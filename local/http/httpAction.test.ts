@@ -271,6 +271,8 @@ describe("errors", () => {
     await response.body!.getReader().read();
     gone.abort();
     await expect.poll(() => backend.query("lib:list"), SOON).toContain("client left");
+    // The tests that follow count calls.
+    await expect.poll(() => completed("GET /ticks"), SOON).toBeDefined();
   });
 
   test("TRACE is none of the methods", async () => {

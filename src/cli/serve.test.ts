@@ -7,11 +7,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { serve, type Served } from "./serve.js";
 
 const config = { url: "https://happy-animal-123.convex.cloud", module: "dashboard", token: "jwt" };
+let parent: string;
 let folder: string;
 let served: Served | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), "page-"));
+  parent = mkdtempSync(path.join(tmpdir(), "page-"));
+  folder = path.join(parent, "page");
+  mkdirSync(folder);
   writeFileSync(path.join(folder, "index.html"), "<title>Queues</title>");
   mkdirSync(path.join(folder, "assets"));
   writeFileSync(path.join(folder, "assets", "page.js"), "export {};");
@@ -20,7 +23,7 @@ beforeEach(() => {
 afterEach(async () => {
   await served?.close();
   served = undefined;
-  rmSync(folder, { recursive: true });
+  rmSync(parent, { recursive: true });
 });
 
 const start = async (port = 0) => (served = await serve(config, { port, folder }));
@@ -56,7 +59,7 @@ test("every other address answers 404 and sends nothing", async () => {
 });
 
 test("nothing outside of its folder is served", async () => {
-  writeFileSync(path.join(folder, "..", "beside.txt"), "a secret");
+  writeFileSync(path.join(parent, "beside.txt"), "a secret");
   const { url } = await start();
   const { port, pathname } = new URL(url);
   // `fetch` would tidy the path up.
@@ -73,7 +76,6 @@ test("nothing outside of its folder is served", async () => {
     expect(text).toMatch(/^404/);
     expect(text).not.toContain("a secret");
   }
-  rmSync(path.join(folder, "..", "beside.txt"));
 });
 
 test("the page may talk only to the program that serves it", async () => {

@@ -13,10 +13,14 @@ import {
   type FunctionReference,
 } from "convex/server";
 import { ConvexError, v } from "convex/values";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isConveyorError, type ConveyorErrorCode } from "../shared/index.js";
 import { register } from "../test.js";
 import { Conveyor, jobCalls, vJobId, type ComponentApi, type WatchCall } from "./index.js";
+
+// Time stands still: no timer of a queue runs between two calls of a test, however busy the machine is.
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 export const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,

@@ -102,6 +102,8 @@ afterEach(async () => {
   await current?.t.finishInProgressScheduledFunctions();
   current = null;
   vi.useRealTimers();
+  // Chance that one test has fixed is chance again in the next.
+  vi.restoreAllMocks();
 });
 
 export async function newWorld(config: Partial<QueueConfig> = {}): Promise<World> {

@@ -1,10 +1,10 @@
-/** Calm queries with a real client, against a scripted backend. */
-import { cleanup, render, screen, waitFor } from "@testing-library/react";
+/** Calm queries with a real client, against a scripted backend. Clocks are faked: how long a rest is, no busy machine changes. */
+import { act, cleanup, render, screen } from "@testing-library/react";
 import { ConvexProvider, useMutation, useQuery, type ConvexReactClient } from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
 import { Component, type ReactNode } from "react";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestBackend } from "../dashboard/testing/backend.js";
 import { CalmQueries } from "./CalmQueries.js";
 
@@ -20,12 +20,15 @@ const set = anyApi["app"]!["set"] as unknown as FunctionReference<
   { to: number }
 >;
 const EVERY_MS = 400;
+/** A message reaches its other end within this time, and the page shows it. */
+const MOMENT_MS = 10;
 
 let backend: TestBackend;
 let client: ConvexReactClient;
 let value = 0;
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   value = 0;
   backend = new TestBackend();
   backend.queries["app:number"] = () => value;
@@ -33,6 +36,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   cleanup();
+  vi.useRealTimers();
   await client.close();
 });
 
@@ -55,9 +59,10 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override render = () => (this.state.failed ? <p>refused</p> : this.props.children);
 }
 
-function show(): void {
+async function show(page: ReactNode = null): Promise<void> {
   render(
     <ConvexProvider client={client}>
+      {page}
       <CalmQueries everyMs={EVERY_MS}>
         <Boundary>
           <Shown />
@@ -65,61 +70,61 @@ function show(): void {
       </CalmQueries>
     </ConvexProvider>,
   );
+  await pass(MOMENT_MS);
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const reads = async (text: string) => await screen.findByText(text);
+const pass = (ms: number) => act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
+const shown = () => screen.getAllByText(/./, { selector: "p" }).map((one) => one.textContent);
 const isAsked = () => backend.asked.length > 0;
 
-function say(next: number): void {
+async function say(next: number): Promise<void> {
   value = next;
-  backend.tell();
+  act(() => backend.tell());
+  await pass(MOMENT_MS);
 }
 
 test("a query that changes seldom is live, and stays subscribed", async () => {
-  show();
-  await reads("it is 0");
+  await show();
+  expect(shown()).toEqual(["it is 0"]);
   for (const next of [1, 2]) {
-    await pause(EVERY_MS + 50);
-    say(next);
-    await reads(`it is ${next}`);
+    await pass(EVERY_MS);
+    await say(next);
+    expect(shown()).toEqual([`it is ${next}`]);
     expect(isAsked()).toBe(true);
   }
 });
 
 // Shows K14.
 test("a query that changes at full speed rests, shows its last answer, and then the current one", async () => {
-  show();
-  await reads("it is 0");
-  say(1);
-  await reads("it is 1");
-  await waitFor(() => expect(isAsked()).toBe(false));
-  say(2);
-  say(3);
-  await pause(EVERY_MS / 4);
-  expect(screen.getByText("it is 1")).toBeTruthy();
-  await reads("it is 3");
+  await show();
+  await say(1);
+  expect(shown()).toEqual(["it is 1"]);
+  expect(isAsked()).toBe(false);
+  await say(2);
+  await say(3);
+  await pass(EVERY_MS - 5 * MOMENT_MS);
+  expect(shown()).toEqual(["it is 1"]);
+  expect(isAsked()).toBe(false);
+  await pass(5 * MOMENT_MS);
+  expect(shown()).toEqual(["it is 3"]);
   expect(isAsked()).toBe(true);
   // Nothing has changed since, and it is live again.
-  await pause(EVERY_MS + 50);
-  say(4);
-  await reads("it is 4");
+  await pass(EVERY_MS);
+  await say(4);
+  expect(shown()).toEqual(["it is 4"]);
+  expect(isAsked()).toBe(true);
 });
 
 test("after a rest it shows what the client already knows, as where another part of the page asks the same", async () => {
-  render(
-    <ConvexProvider client={client}>
-      <Shown />
-      <CalmQueries everyMs={EVERY_MS}>
-        <Shown />
-      </CalmQueries>
-    </ConvexProvider>,
-  );
-  await waitFor(() => expect(screen.getAllByText("it is 0")).toHaveLength(2));
-  say(1);
-  await waitFor(() => expect(screen.getAllByText("it is 1")).toHaveLength(2));
-  say(2);
-  await waitFor(() => expect(screen.getAllByText("it is 2")).toHaveLength(2));
+  await show(<Shown />);
+  expect(shown()).toEqual(["it is 0", "it is 0"]);
+  await say(1);
+  expect(shown()).toEqual(["it is 1", "it is 1"]);
+  // The calm one rests.
+  await say(2);
+  expect(shown()).toEqual(["it is 2", "it is 1"]);
+  await pass(EVERY_MS);
+  expect(shown()).toEqual(["it is 2", "it is 2"]);
 });
 
 test("an optimistic update finds a query that rests, at once", async () => {
@@ -131,29 +136,28 @@ test("an optimistic update finds a query that rests, at once", async () => {
         resolve(null);
       };
     });
-  show();
-  await reads("it is 0");
-  say(1);
-  await waitFor(() => expect(isAsked()).toBe(false));
+  await show();
+  await say(1);
+  expect(isAsked()).toBe(false);
   screen.getByText("Change").click();
-  await waitFor(() => expect(screen.getByText("it is 100")).toBeTruthy(), {
-    timeout: EVERY_MS / 2,
-  });
+  await pass(2 * MOMENT_MS);
+  expect(shown()).toEqual(["it is 100"]);
   done();
-  await pause(50);
-  expect(screen.getByText("it is 100")).toBeTruthy();
+  await pass(MOMENT_MS);
+  expect(shown()).toEqual(["it is 100"]);
 });
 
 test("a query that refuses, throws; and one that no component shows is no longer asked for", async () => {
-  show();
-  await reads("it is 0");
-  say(1);
-  await waitFor(() => expect(isAsked()).toBe(false));
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  await show();
+  await say(1);
+  expect(isAsked()).toBe(false);
   backend.queries["app:number"] = () => {
     throw new ConvexError("Not you.");
   };
-  await reads("refused");
+  await pass(EVERY_MS);
+  expect(shown()).toEqual(["refused"]);
   cleanup();
-  await pause(2 * EVERY_MS);
+  await pass(2 * EVERY_MS);
   expect(isAsked()).toBe(false);
 });

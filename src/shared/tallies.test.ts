@@ -27,7 +27,9 @@ test("a job that ran over midnight is started in one day and ends in the next, a
 test("a job that never started is counted as ended, and neither waited nor ran", () => {
   const tallies = new Tallies();
   tallies.countEnd({ status: "canceled", endedAt: AT, enqueuedAt: AT - 5, finishedAt: AT });
-  for (const row of rows(tallies)) {
+  const all = rows(tallies);
+  expect(all.map(({ per }) => per).sort()).toEqual(["day", "ever", "hour", "minute"]);
+  for (const row of all) {
     expect(row).toMatchObject({ canceled: 1, started: 0, waits: 0, runs: 0, enqueued: 0 });
   }
 });

@@ -125,18 +125,18 @@ class Claims(unittest.TestCase):
         virtually(main())
 
     def test_running_jobs_leave_a_part_of_the_budget_and_with_none_left_no_claim_is_made(self) -> None:
-        async def main() -> None:
-            deployment = FakeDeployment(max_cost=10)
+        async def main(max_cost: int, claimed_with: set[int]) -> None:
+            deployment = FakeDeployment(max_cost=max_cost)
             for n in range(3):
                 deployment.add(f"j{n}", cost=6)
             run = Run(deployment, waits, concurrency=3)
             await asyncio.sleep(3)
             self.assertEqual(len(deployment.leases), 1)
-            self.assertIn(4, [one["maxCost"] for one in deployment.made("claim")] + [4])
-            self.assertEqual(run.loop._budget(), 4)
+            self.assertEqual({one["maxCost"] for one in deployment.made("claim")}, claimed_with)
             await run.stop(0)
 
-        virtually(main())
+        virtually(main(10, {10, 4}))
+        virtually(main(6, {6}))
 
     def test_a_handler_gets_the_trace_of_its_job_and_none_where_it_has_none(self) -> None:
         async def main() -> None:
@@ -189,7 +189,9 @@ class Claims(unittest.TestCase):
             deployment.others = 1
             await asyncio.sleep(60)
             self.assertEqual(len(deployment.made("claim")), 2)
-            self.assertEqual(deployment.made("hasWork")[-2:], [False, True])
+            asked = deployment.made("hasWork")
+            self.assertGreater(asked.count(True), 10)
+            self.assertTrue(all(pair != (True, True) for pair in zip(asked, asked[1:])), asked)
             deployment.add("a")
             await asyncio.sleep(6)
             self.assertEqual(len(deployment.recorded), 1)
