@@ -13,7 +13,7 @@ afterEach(() => vi.restoreAllMocks());
 /** No test here calls it. */
 const HANDLER = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
 
-const inOne = async (world: World, run: (ctx: MutationCtx) => Promise<void>) =>
+const inOne = async <T>(world: World, run: (ctx: MutationCtx) => Promise<T>) =>
   await world.t.run((ctx) => run(ctx as unknown as MutationCtx));
 
 /** All lanes are gone: a session without leases would count as idle. */
@@ -103,4 +103,30 @@ test("a lane whose jobs end together grows into the room of its queue, though it
   const counts = (await world.all("jobs")).map(({ status }) => status);
   expect(counts).toEqual(Array(20).fill("succeeded"));
   await leave(world);
+});
+
+test("where `maxParallelism` was lowered below the room that sleeping lanes keep, wakes take that room back, and a job begins", async () => {
+  const world = await newWorld({ push: true, maxParallelism: 100, handler: HANDLER });
+  await world.cancel(await world.enqueue());
+  await inOne(world, async (ctx) => {
+    const queue = (await findQueue(ctx.db, "tiles"))!;
+    for (let n = 0; n < 100; n += 1)
+      await newLane(ctx, queue, n, Date.now(), { cap: 1, under: 100 });
+  });
+  vi.setSystemTime(Date.now() + 20_000);
+  world.queue.config = { ...world.queue.config, maxParallelism: 5 };
+  const job = await world.enqueue();
+  const done = new Set<string>();
+  for (let runs = 0; runs < 10; runs += 1) {
+    const planned = await inOne(world, (ctx) =>
+      ctx.db.system.query("_scheduled_functions").collect(),
+    );
+    const wake = planned.find(({ _id, name }) => name === "push/wake:wake" && !done.has(_id));
+    if (wake === undefined) break;
+    done.add(wake._id);
+    await world.t.mutation(internal.push.wake.wake, wake.args[0] as never);
+  }
+  expect((await world.job(job)).status).toBe("running");
+  const caps = (await world.all("lanes")).map(({ cap }) => cap);
+  expect(caps.reduce((sum, cap) => sum + cap)).toBeLessThanOrEqual(5);
 });

@@ -38,6 +38,7 @@ import {
   freeOf,
   ifAsleep,
   lanesOf,
+  makeRoom,
   newLane,
   sleepingLane,
   spareLane,
@@ -204,7 +205,24 @@ async function beginWithAll(
   if (first.hasRoom) return await leaveToOthers(ctx, waking, { own, due, free: first.free });
   const since = await asleepSince(ctx.db, lanes, asleep);
   const then = since.length === 0 ? first : await begin([...since, ...asleep]);
-  if (then !== "begun") await leaveToOthers(ctx, waking, { own, due, free: then.free });
+  if (then === "begun") return;
+  await leaveToOthers(ctx, waking, { own, due, free: then.free });
+  await takeRoomBack(ctx, waking.queue, lanes, [...since, ...asleep]);
+}
+
+/**
+ * `maxParallelism` was lowered below the room that sleeping lanes keep: the ones that were seen keep none, and another wake sees
+ * others. Reads for real, writes: these lanes.
+ */
+async function takeRoomBack(
+  ctx: MutationCtx,
+  queue: Queue,
+  lanes: readonly Lane[],
+  asleep: readonly Sleeper[],
+): Promise<void> {
+  const free = freeOf(queue, lanes);
+  if (free >= 0) return;
+  if ((await makeRoom(ctx, queue, lanes, 1, asleep)) > free) await scheduleWake(ctx, queue);
 }
 
 /**
