@@ -98,12 +98,14 @@ async function targetAmong(
   timeoutMs: number,
   now: number,
 ): Promise<Target> {
-  const isInline = actionOf(queue.config) !== undefined;
+  const action = actionOf(queue.config);
+  const isInline = action !== undefined;
   const choice = choose(viewOf(seen), { timeoutMs, isInline }, now);
   if (choice.kind === "wait") return choice;
   if (choice.kind === "handOver") {
     const row = await ctx.db.get("processes", choice.to);
-    if (row?.state !== "receiving") return { kind: "wait" };
+    // Its slot may have another process by now, and the queue another handler.
+    if (row?.state !== "receiving" || row.action !== action) return { kind: "wait" };
     if (row.scheduledId !== undefined && (await runs(ctx.db, row.scheduledId)))
       return { kind: "handOver", row, endsAt: row.openedAt + lifeOf(isInline) };
     const freed = await loseProcess(ctx, row);
