@@ -1,5 +1,7 @@
-/** Where a lane begins, by a snapshot that is older than the slots are. */
+/** Where a lane begins, by a snapshot that is older than the slots are; and queues that wait for places. */
 import { expect, test } from "vitest";
+import { limitsOf, placesLeft, ROUSED } from "../../shared/index.js";
+import { internal } from "../_generated/api.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
@@ -26,4 +28,25 @@ test("a lane is handed to no process of another action that has begun in the slo
     const target = await chooseTarget(ctx, queue, seen, 1_000, Date.now());
     expect(target.kind).not.toBe("handOver");
   });
+});
+
+test("a poll says that there are places where the queue that they are kept for waits behind many that run more", async () => {
+  const { t } = await newWorld();
+  const process = await t.run(async (ctx) => {
+    const of = { state: "receiving", generation: 1, openedAt: Date.now() } as const;
+    const id = await ctx.db.insert("processes", { ...of, number: 0 });
+    const extra = limitsOf("s16").any - 1;
+    expect(placesLeft(limitsOf("s16"), [{ extra }])).toEqual({ any: 0, few: 5 });
+    await ctx.db.insert("grants", { process: id, extra });
+    for (let n = 0; n < ROUSED; n += 1)
+      await ctx.db.insert("waitingQueues", { queue: `large ${n}`, isServed: true });
+    return id;
+  });
+  const arePlaces = async () => {
+    const args = { process, generation: 1, upTo: 0n };
+    return (await t.query(internal.push.mainLoop.readProcesses, args)).arePlaces;
+  };
+  expect(await arePlaces()).toBe(false);
+  await t.run((ctx) => ctx.db.insert("waitingQueues", { queue: "small", isServed: false }));
+  expect(await arePlaces()).toBe(true);
 });

@@ -194,13 +194,22 @@ export async function lookOf(
   if (process === null) return { lanes: [], upTo, areWaiting: false };
   const [found, waiting, { class: of }] = await Promise.all([
     handedOver(ctx, { process, generation }, upTo, "query"),
-    ctx.db.query("waitingQueues").take(ROUSED),
+    ctx.db.query("waitingQueues").first(),
     ctx.meta.getDeploymentMetadata(),
   ]);
-  if (waiting.length === 0) return found;
+  if (waiting === null) return found;
   const { any, few } = placesLeft(limitsOf(of, share), await allGrants(ctx.db));
-  const arePlaces = waiting.some(({ isServed }) => (isServed ? any : few) > 0);
+  const arePlaces = any > 0 || (few > 0 && (await isAnyUnserved(ctx.db)));
   return { ...found, areWaiting: true, arePlaces };
+}
+
+/** Whether a queue waits for which places are kept. */
+async function isAnyUnserved(db: DatabaseReader): Promise<boolean> {
+  const first = await db
+    .query("waitingQueues")
+    .withIndex("isServed", (q) => q.eq("isServed", false))
+    .first();
+  return first !== null;
 }
 
 // --- Places -------------------------------------------------------------------------------------

@@ -97,5 +97,7 @@ export const pushTables = {
     queue: v.string(),
     /** Whether it runs two jobs or more: the places that are kept for queues that run less are not for it. */
     isServed: v.boolean(),
-  }).index("queue", ["queue"]),
+  })
+    .index("queue", ["queue"])
+    .index("isServed", ["isServed"]),
 };
