@@ -207,22 +207,11 @@ async function beginWithAll(
   const then = since.length === 0 ? first : await begin([...since, ...asleep]);
   if (then === "begun") return;
   await leaveToOthers(ctx, waking, { own, due, free: then.free });
-  await takeRoomBack(ctx, waking.queue, lanes, [...since, ...asleep]);
-}
-
-/**
- * `maxParallelism` was lowered below the room that sleeping lanes keep: the ones that were seen keep none, and another wake sees
- * others. Reads for real, writes: these lanes.
- */
-async function takeRoomBack(
-  ctx: MutationCtx,
-  queue: Queue,
-  lanes: readonly Lane[],
-  asleep: readonly Sleeper[],
-): Promise<void> {
-  const free = freeOf(queue, lanes);
-  if (free >= 0) return;
-  if ((await makeRoom(ctx, queue, lanes, 1, asleep)) > free) await scheduleWake(ctx, queue);
+  // `maxParallelism` was lowered below the room that sleeping lanes keep: these keep none, and another wake sees others.
+  const room = freeOf(waking.queue, lanes);
+  if (room >= 0) return;
+  const left = await makeRoom(ctx, waking.queue, lanes, 1, [...since, ...asleep]);
+  if (left > room) await scheduleWake(ctx, waking.queue);
 }
 
 /**
