@@ -299,6 +299,11 @@ const forged = (part: object) =>
     ...part,
   });
 
+/** A point behind a job, but for one part of its key. */
+const behindOf = (part: object) => ({
+  ...{ status: 0, after: { order: 0, shard: 0, seq: { $: "1" }, creationTime: 1, ...part } },
+});
+
 test.each([
   "nonsense",
   "{}",
@@ -311,10 +316,14 @@ test.each([
   forged({ point: { status: 0.5, after: null } }),
   forged({ point: { status: 0, after: { order: "x" } } }),
   forged({ place: { job: "x", table: "tokens", attempt: 0, within: null } }),
+  forged({ upTo: { $: `${2n ** 64n}` } }),
+  forged({ point: behindOf({ seq: { $: `${2n ** 63n}` } }) }),
+  forged({ point: { ...behindOf({}), passed: ["x"] } }),
 ])("%s is no cursor", async (cursor) => {
   const world = await newWorld();
   await world.enqueue();
   expect(await refusal(change(world, "cancel", { cursor }))).toMatchObject({
     code: "invalidArgument",
   });
+  expect(await world.all("timers")).toEqual([]);
 });

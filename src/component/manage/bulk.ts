@@ -60,7 +60,7 @@ export async function changeMany(
   const order = goOn ? closed(asked) : asked;
   checkOrder(order, limit);
   await getQueue(ctx.db, order.queue);
-  const from = cursor === undefined ? FIRST : decodeCursor(cursor);
+  const from = cursor === undefined ? FIRST : decodeCursor(ctx.db, cursor);
   if (!goOn) {
     // With paging, the caller receives the error of a job that throws.
     const { changed, next } = await step(ctx, order, from, { limit });
@@ -223,7 +223,7 @@ export const runBulkStep = internalMutation({
     isNewPass: v.optional(v.boolean()),
   }),
   handler: async (ctx, { order, cursor, limit, skip }): Promise<StepReply> => {
-    const from = decodeCursor(cursor);
+    const from = decodeCursor(ctx.db, cursor);
     const { changed, next, skipped } = await step(ctx, order, from, { limit, skip });
     return {
       changed,

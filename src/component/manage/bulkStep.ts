@@ -18,7 +18,7 @@ import {
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
+import type { DatabaseReader, MutationCtx } from "../_generated/server.js";
 import { behind, type Point, type Seen } from "./bulkFind.js";
 import { withEffects } from "../edges/applyEffects.js";
 import type { EdgeCtx } from "../rows/effects.js";
@@ -213,11 +213,12 @@ export function encodeCursor(cursor: Cursor): string {
 }
 
 /** It comes from outside. Its place is valid for this queue and filter only, and is checked when it is used. */
-function isCursor(value: unknown): value is Cursor {
+function isCursor(db: DatabaseReader, value: unknown): value is Cursor {
   const { point, passes, hasChanged, upTo, place } = value as Cursor;
+  // Wider than the index knows, each step of a task would be refused by the platform, for ever.
+  const isSeq = (seq: unknown) => typeof seq === "bigint" && BigInt.asIntN(64, seq) === seq;
   const isKey = ({ order, shard, seq, creationTime }: WalkKey) =>
-    [order, shard, creationTime].every((field) => typeof field === "number") &&
-    typeof seq === "bigint";
+    [order, shard, creationTime].every((field) => typeof field === "number") && isSeq(seq);
   const isPlace = ({ job, table, attempt, within }: Place) =>
     typeof job === "string" &&
     TABLES.includes(table) &&
@@ -226,21 +227,21 @@ function isCursor(value: unknown): value is Cursor {
   return (
     [point.status, passes].every((count) => Number.isInteger(count) && count >= 0) &&
     (point.after === null || isKey(point.after)) &&
-    (point.passed ?? []).every((id) => typeof id === "string") &&
+    (point.passed ?? []).every((id) => db.normalizeId("jobs", id) !== null) &&
     typeof hasChanged === "boolean" &&
-    (upTo === null || typeof upTo === "bigint") &&
+    (upTo === null || isSeq(upTo)) &&
     (place === null || isPlace(place))
   );
 }
 
-export function decodeCursor(cursor: string): Cursor {
+export function decodeCursor(db: DatabaseReader, cursor: string): Cursor {
   try {
     const decoded = JSON.parse(cursor, (_key, value: unknown) =>
       typeof value === "object" && value !== null && "$" in value
         ? BigInt(value.$ as string)
         : value,
     ) as unknown;
-    if (isCursor(decoded)) return decoded;
+    if (isCursor(db, decoded)) return decoded;
   } catch {
     // Refused below, like one that is of the right form and says nothing.
   }
