@@ -16,6 +16,7 @@ import {
   ENQUEUE_MAX_BYTES,
   ENQUEUE_MAX_JOBS,
   isConveyorError,
+  listOf,
   marksOf,
   type Enqueued,
   type JobWeight,
@@ -25,6 +26,17 @@ import {
 import type { RunsMutations } from "./types.js";
 
 type Send = (jobs: NewJob[]) => Promise<Enqueued[]>;
+
+/** The payloads of a batch, of which there must be one. */
+export function payloadsOf<Payload>(payloads: Iterable<Payload>): Payload[] {
+  const list = listOf("payloads", payloads);
+  if (list.length > 0) return list;
+  throw conveyorError(
+    "invalidArgument",
+    "A batch must have 1 payload or more; got none. Leave out a call that has nothing to enqueue.",
+    { argument: "payloads", got: 0 },
+  );
+}
 
 /** Sends all jobs. `expire`, `hasDeadline`: the queue has each of them expire, or end; `listBy`: each has a row for its tags and group. */
 export async function sendAll(

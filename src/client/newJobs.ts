@@ -6,6 +6,8 @@ import { createFunctionHandle, getFunctionName, type FunctionReference } from "c
 import {
   checkJobOptions,
   conveyorError,
+  kindOf,
+  listOf,
   MAX_RESETS_DEFAULT,
   retryRule,
   traceEnqueue,
@@ -43,7 +45,7 @@ export class NewJobs {
     const { queue, ...shape } = this.shape;
     checkPayload(queue, shape.payload, payload, root, databaseOf(this.ctx));
     checkValue(queue, "payload", payload, root);
-    checkKnown(options);
+    checkOptions("job", options, KNOWN);
     const { context } = options;
     if (context !== undefined) {
       checkContext(queue, shape.context, context);
@@ -81,9 +83,9 @@ export class NewJobs {
       runAfter: options.runAfter,
       key: key === undefined ? undefined : keyOf(key),
       group: options.group,
-      tags: tags && [...tags],
-      labels: labels && [...labels],
-      prefer: prefer && preferOf(prefer),
+      tags: tags === undefined ? undefined : listOf("tags", tags),
+      labels: labels === undefined ? undefined : listOf("labels", labels),
+      prefer: prefer === undefined ? undefined : preferOf(prefer),
       cost: options.cost,
       expiresAfterMs: options.expiresAfterMs,
       deadlineMs: options.deadlineMs,
@@ -105,7 +107,10 @@ export class NewJobs {
       leaseMs: options.leaseMs,
       timeoutMs: options.timeoutMs,
       onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),
-      onCompleteExclude: onCompleteExclude && [...onCompleteExclude],
+      onCompleteExclude:
+        onCompleteExclude === undefined
+          ? undefined
+          : listOf("onCompleteExclude", onCompleteExclude),
       handler: handler && (await handlerOf(handler)),
     });
   }
@@ -145,14 +150,26 @@ function inlineOfJob(): Error {
   );
 }
 
-function preferOf({ labels, worker, forMs }: PreferOption): Prefer {
-  return { ...withoutUndefined({ labels: labels && [...labels], worker }), forMs };
+function preferOf(prefer: PreferOption | null): Prefer {
+  const { labels, worker, forMs = 0 } = prefer ?? {};
+  const list = labels === undefined ? undefined : listOf("prefer.labels", labels);
+  return { ...withoutUndefined({ labels: list, worker }), forMs };
 }
 
 function keyOf(key: string | KeyOption): UniqueKey {
   if (typeof key === "string") return { value: key };
+  if (typeof key !== "object" || key === null) throw noKey(key);
   const { value, windowMs, onConflict } = key;
   return { value, ...withoutUndefined({ windowMs, onConflict }) };
+}
+
+function noKey(given: unknown): Error {
+  const got = kindOf(given);
+  return conveyorError(
+    "invalidArgument",
+    `key must be a text, or an object with one as \`value\`; got ${got}. Write the key as a text, or leave it out.`,
+    { argument: "key", got },
+  );
 }
 
 /** `internal.a.b` is another object each time it is written; a reference into a component has no name. */
@@ -189,14 +206,31 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
 };
 
 /** A misspelt option that did nothing would be found out in production. */
-function checkKnown(options: EnqueueOptions): void {
-  const unknown = Object.keys(options).find((option) => !Object.hasOwn(KNOWN, option));
+export function checkOptions(
+  of: "job" | "queue",
+  options: object,
+  known: { readonly [option: string]: true },
+): void {
+  const got = kindOf(options);
+  if (typeof options !== "object" || options === null || !isOptions(options)) {
+    throw conveyorError(
+      "invalidArgument",
+      `The options of a ${of} must be an object; got ${got}. Leave them out, or write them as in \`{ retry: true }\`.`,
+      { argument: "options", got },
+    );
+  }
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(known, option));
   if (unknown === undefined) return;
   throw conveyorError(
     "invalidArgument",
-    `A job has no option "${unknown}". It has ${Object.keys(KNOWN).join(", ")}.`,
+    `A ${of} has no option "${unknown}". It has ${Object.keys(known).join(", ")}.`,
     { argument: unknown },
   );
+}
+
+/** A promise of options has none of its own: all of them would be passed over. */
+function isOptions(given: object): boolean {
+  return !Array.isArray(given) && !("then" in given);
 }
 
 /** The fields that are there: an undefined field crosses no wire, and would count as set. */

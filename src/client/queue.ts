@@ -17,7 +17,7 @@ import { writeValidator } from "../shared/writtenValidator.js";
 import { queueFunctions } from "./api.js";
 import type { QueueApi, QueueApiOptions } from "./apiTypes.js";
 import { vOnComplete, type VOnComplete } from "./appValidators.js";
-import { sendAll } from "./batches.js";
+import { payloadsOf, sendAll } from "./batches.js";
 import type { ComponentApi } from "./componentApi.js";
 import type {
   BatchOptions,
@@ -45,8 +45,8 @@ import {
 import type { Fits } from "./jobTypes.js";
 import type { Builders } from "./madeHandlers.js";
 import { callComponent, callDeclaring, checkWrites } from "./mounted.js";
-import { inSpan, NewJobs } from "./newJobs.js";
-import { checkHandled, configOf, validatorOf, type QueueOptions } from "./queueOptions.js";
+import { checkOptions, inSpan, NewJobs } from "./newJobs.js";
+import { checkHandled, configOf, KNOWN, validatorOf, type QueueOptions } from "./queueOptions.js";
 import type { CancelReply, RetryReply, RunsMutations, ValueValidator } from "./types.js";
 
 type OptionsOf<
@@ -122,6 +122,7 @@ export class Queue<
     { schedulerShare, tracer, ...builders }: ConveyorOptions = {},
   ) {
     super(component, name);
+    checkOptions("queue", options, KNOWN);
     this.options = options;
     this.builders = builders;
     this.tracer = tracer;
@@ -244,18 +245,12 @@ export class Queue<
       Fitting<Handled, Name, VPayload["type"], VResult["type"]>
     > = {},
   ): Promise<JobId<Name>[]> {
-    if (payloads.length === 0) {
-      throw conveyorError(
-        "invalidArgument",
-        "A batch must have 1 payload or more; got none. Leave out a call that has nothing to enqueue.",
-        { argument: "payloads", got: 0 },
-      );
-    }
+    const list = payloadsOf(payloads);
     const newJobs = this.newJobs(ctx);
     const { expiresAfterMs, deadlineMs, listBy } = this.config;
     const shared = typeof options === "function" ? {} : options;
-    const enqueued = await inSpan(this, shared, payloads.length, async ({ traceparent }) => {
-      return await sendAll(ctx, await newJobs.makeAll(payloads, options, traceparent), {
+    const enqueued = await inSpan(this, shared, list.length, async ({ traceparent }) => {
+      return await sendAll(ctx, await newJobs.makeAll(list, options, traceparent), {
         ...{ expire: expiresAfterMs !== undefined, hasDeadline: deadlineMs !== undefined, listBy },
         send: (part) => this.send(ctx, part),
       });

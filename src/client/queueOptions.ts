@@ -11,6 +11,7 @@ import {
   checkQueueConfig,
   conveyorError,
   LEASE_DEFAULT_MS,
+  listOf,
   MAX_RESETS_DEFAULT,
   RETENTION_DEFAULT,
   retryRule,
@@ -264,6 +265,40 @@ export interface QueueOptions<
   logLevel?: LogLevel;
 }
 
+/** All options of a queue. */
+export const KNOWN: {
+  readonly [Option in keyof Required<QueueOptions<any, any, any, any>>]: true;
+} = {
+  payload: true,
+  result: true,
+  progress: true,
+  context: true,
+  action: true,
+  mutation: true,
+  query: true,
+  inline: true,
+  batch: true,
+  perJob: true,
+  leaseMs: true,
+  graceMs: true,
+  maxResets: true,
+  retry: true,
+  timeoutMs: true,
+  expiresAfterMs: true,
+  deadlineMs: true,
+  shards: true,
+  circular: true,
+  restMs: true,
+  retention: true,
+  onComplete: true,
+  onCompleteExclude: true,
+  maxParallelism: true,
+  fallbackAfterMs: true,
+  handlerMissingAfterMs: true,
+  listBy: true,
+  logLevel: true,
+};
+
 /** The configuration that every call carries. A field that was left out has the component's default. */
 export function configOf(
   name: string,
@@ -287,10 +322,10 @@ export function configOf(
     ...said("fallbackAfterMs", options.fallbackAfterMs),
     ...said("handlerMissingAfterMs", options.handlerMissingAfterMs),
     ...said("circular", circular || undefined),
-    ...said("listBy", options.listBy && [...options.listBy]),
+    ...said("listBy", list("listBy", options.listBy)),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
     ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
-    ...said("onCompleteExclude", onCompleteExclude && [...onCompleteExclude]),
+    ...said("onCompleteExclude", list("onCompleteExclude", onCompleteExclude)),
   };
   checkQueueConfig(name, config);
   return config;
@@ -301,6 +336,10 @@ function resetsOf(
   kind: Kind | undefined,
 ): number | undefined {
   return perJob === true ? 0 : kind && resetsFor(kind);
+}
+
+function list<T>(what: string, given: Iterable<T> | undefined): T[] | undefined {
+  return given === undefined ? undefined : listOf(what, given);
 }
 
 function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {

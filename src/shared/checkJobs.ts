@@ -111,11 +111,13 @@ export function checkDeadline(dueAt: number, deadlineMs: number, now: number): v
 export function checkLabels(what: string, labels: readonly string[]): void {
   checkLength(what, labels, 0, LABELS_MAX);
   for (const label of labels) {
-    if (label.length <= NAME_MAX_LENGTH && WORKER_LABEL.test(label)) continue;
+    const isText = typeof label === "string" && label.length <= NAME_MAX_LENGTH;
+    if (isText && WORKER_LABEL.test(label)) continue;
+    const cut = String(label).slice(0, 100);
     throw conveyorError(
       "invalidArgument",
-      `A label must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_", "-", "." or ":", or these and the least of a number, as in "vramGb>=24"; got ${JSON.stringify(label.slice(0, 100))}.`,
-      { argument: "labels", got: label.slice(0, 100) },
+      `A label must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_", "-", "." or ":", or these and the least of a number, as in "vramGb>=24"; got ${JSON.stringify(cut)}.`,
+      { argument: "labels", got: cut },
     );
   }
 }

@@ -4,7 +4,8 @@
  */
 import { conveyorError } from "./errors.js";
 import { ID_MAX_LENGTH, NAME_MAX_LENGTH } from "./limits.js";
-import { textBytes } from "./text.js";
+import { isWellFormed, textBytes } from "./text.js";
+import { kindOf } from "./values.js";
 
 const NAME = new RegExp(`^[A-Za-z0-9_-]{1,${NAME_MAX_LENGTH}}$`);
 
@@ -20,11 +21,24 @@ export function checkInteger(what: string, value: number, min: number, max: numb
 
 /** A number within bounds, whole or not. */
 export function checkNumber(what: string, value: number, min: number, max: number): void {
-  if (value >= min && value <= max) return;
+  if (typeof value === "number" && value >= min && value <= max) return;
   throw conveyorError(
     "invalidArgument",
     `${what} must be a number from ${min} to ${max}; got ${value}.`,
     { argument: what, got: value, min, max },
+  );
+}
+
+/** A list as a copy: code without types may pass a text, each letter of which would be an element, or nothing. */
+export function listOf<T>(what: string, list: Iterable<T>): T[] {
+  const given = list as Iterable<T> | string | null | undefined;
+  if (typeof given === "object" && typeof given?.[Symbol.iterator] === "function")
+    return [...given];
+  const got = kindOf(given);
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be a list; got ${got}. Pass an array, also of one element.`,
+    { argument: what, got },
   );
 }
 
@@ -68,21 +82,36 @@ export function checkLeases(
 
 /** A name of letters, digits, `_` and `-`. */
 export function checkName(what: string, name: string): void {
-  if (NAME.test(name)) return;
+  if (typeof name === "string" && NAME.test(name)) return;
+  const cut = String(name).slice(0, 100);
   throw conveyorError(
     "invalidArgument",
-    `${what} must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_" or "-"; got ${JSON.stringify(name.slice(0, 100))}.`,
-    { argument: what, got: name.slice(0, 100) },
+    `${what} must be 1 to ${NAME_MAX_LENGTH} letters, digits, "_" or "-"; got ${JSON.stringify(cut)}.`,
+    { argument: what, got: cut },
   );
 }
 
-/** A text for people: not blank, and short. */
+/** A text for people: not blank, short, and of whole characters, since no call carries half of one. */
 export function checkLabel(what: string, label: string, maxLength: number = NAME_MAX_LENGTH): void {
-  if (typeof label === "string" && label.trim() !== "" && label.length <= maxLength) return;
+  if (typeof label !== "string") throw noText(what, label);
+  const isShort = label.trim() !== "" && label.length <= maxLength;
+  if (isShort && isWellFormed(label)) return;
+  const cut = label.slice(0, 100);
   throw conveyorError(
     "invalidArgument",
-    `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(String(label).slice(0, 100))}` +
-      (label.length > maxLength ? `, of ${label.length} characters.` : "."),
-    { argument: what, got: String(label).slice(0, 100), max: maxLength },
+    isShort
+      ? `${what} must have whole characters; got ${JSON.stringify(cut)}, with half of one. Cut texts between characters.`
+      : `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(cut)}` +
+          (label.length > maxLength ? `, of ${label.length} characters.` : "."),
+    { argument: what, got: cut, max: maxLength },
+  );
+}
+
+function noText(what: string, given: unknown): Error {
+  const got = kindOf(given);
+  return conveyorError(
+    "invalidArgument",
+    `${what} must be a text; got ${got}. Pass a string, or leave it out.`,
+    { argument: what, got },
   );
 }

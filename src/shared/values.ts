@@ -65,29 +65,54 @@ export interface Unstorable {
   instead: string;
 }
 
-/** The first part of the value that cannot be stored, by its kind; `null` where each can. Goes as deep as a value may be. */
+/** The first part of the value that no call can carry, by its kind or its depth; `null` where each can be. */
 export function findUnstorable(
   value: unknown,
   path: string,
   room: number = PAYLOAD_MAX_DEPTH,
 ): Unstorable | null {
-  if (isPlainValue(value)) return null;
+  if (isPlainValue(value)) return findOdd(value, path);
   const isArray = Array.isArray(value);
   if (!isArray && !isPlainObject(value)) {
     const got = kindOf(value);
     return { path, got, instead: INSTEAD[got] ?? INSTEAD_OF_OTHERS };
   }
-  // A cycle has no end: the check of the depth says so.
-  if (room === 0) return null;
+  // A cycle has no end, and no JSON.
+  if (room === 0) return { path, ...TOO_DEEP };
   for (const [key, part] of Object.entries(value as object)) {
     const at = isArray ? `${path}[${key}]` : `${path}.${key}`;
     // Of an object a field that is undefined is left out on the wire; a list has no such gap.
     if (part === undefined && !isArray) continue;
+    if (!isArray && !FIELD.test(key)) return { path: at, ...NO_FIELD };
     const found = findUnstorable(part, at, room - 1);
     if (found !== null) return found;
   }
   return null;
 }
+
+/** Of the values that are no lists and no objects. */
+function findOdd(value: unknown, path: string): Unstorable | null {
+  if (typeof value === "bigint" && BigInt.asIntN(64, value) !== value)
+    return { path, got: "a bigint of more than 64 bits", instead: "Pass it as a string." };
+  if (typeof value !== "string" || isWellFormed(value)) return null;
+  return {
+    path,
+    got: "a text with half a character in it",
+    instead: "Cut texts between characters, or mend them with `toWellFormed()`.",
+  };
+}
+
+/** Names of fields as the platform takes them. */
+const FIELD = /^(?!\$)[ -~]{0,1024}$/;
+const NO_FIELD = {
+  got: "a field with a name that it does not take",
+  instead:
+    "A name is of ASCII characters, up to 1,024, and does not begin with `$`. Put other texts into values, as in a list of pairs.",
+};
+const TOO_DEEP = {
+  got: `nested more than ${PAYLOAD_MAX_DEPTH} levels deep`,
+  instead: "Flatten it, or pass it as one JSON string.",
+};
 
 function isPlainValue(value: unknown): boolean {
   if (value === null || value instanceof ArrayBuffer) return true;
