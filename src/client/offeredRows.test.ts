@@ -116,6 +116,15 @@ describe("a token's claim", () => {
     expect(looks).toEqual([]);
   });
 
+  test.each([Number.NaN, 0.5, -1])("for %d jobs reads no row, and is refused", async (max) => {
+    const { tokenFor, insert, claim } = await setup();
+    await insert("ants", 3, 10);
+    await expect(claim(await tokenFor({}), ["ants"], max)).rejects.toMatchObject({
+      data: { code: "invalidArgument" },
+    });
+    expect(looks).toEqual([]);
+  });
+
   test("reads so many bytes of rows, and takes the rest with later calls", async () => {
     const { tokenFor, insert, claim } = await setup();
     const [count, bytes] = [20, OFFERED_MAX_BYTES / 8];

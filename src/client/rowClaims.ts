@@ -67,7 +67,8 @@ export class RowClaims {
     const named = [...new Set(queues)].filter(
       (name) => this.tables.has(name) && lookIn.includes(name),
     );
-    const room = Math.min(Math.max(0, max), LEASES_MAX);
+    const room = Number.isInteger(max) ? Math.min(Math.max(0, max), LEASES_MAX) : 0;
+    // A number that is none bounds nothing; the component refuses it.
     if (named.length === 0 || room === 0) return {};
     const scope = await this.know(ctx, token);
     if (scope.groups !== null) return {};

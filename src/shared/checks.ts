@@ -34,8 +34,12 @@ export function listOf<T>(what: string, list: Iterable<T>): T[] {
   const given = list as Iterable<T> | string | null | undefined;
   if (typeof given === "object" && typeof given?.[Symbol.iterator] === "function")
     return [...given];
+  throw noList(what, given);
+}
+
+function noList(what: string, given: unknown): Error {
   const got = kindOf(given);
-  throw conveyorError(
+  return conveyorError(
     "invalidArgument",
     `${what} must be a list; got ${got}. Pass an array, also of one element.`,
     { argument: what, got },
@@ -49,6 +53,7 @@ export function checkLength(
   min: number,
   max: number,
 ): void {
+  if (!Array.isArray(list)) throw noList(what, list);
   if (list.length >= min && list.length <= max) return;
   throw conveyorError(
     "invalidArgument",

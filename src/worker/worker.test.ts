@@ -136,6 +136,8 @@ describe("options", () => {
     ["no budget", { maxCost: 0 }],
     ["a label without a name", { labels: [" "] }],
     ["a label with the least of a number", { labels: ["vramGb>=24"] }],
+    ["a text in place of labels", { labels: "gpu" as never }],
+    ["a text in place of groups", { groups: "team" as never }],
     ["output that waits for hours", { output: { flushMs: 3_600_000 } }],
     ["a beat every millisecond", { presenceMs: 1 }],
     ["a grace of more than a day", { graceMs: 86_400_001 }],
