@@ -356,6 +356,8 @@ describe("a page", () => {
     }
     expect((await refusal(ask(world, { queue: "no such name" }))).code).toBe("invalidArgument");
     expect((await refusal(ask(world, { maximumRowsRead: 0 }))).code).toBe("invalidArgument");
+    for (const maximumBytesRead of [0, -1, NaN])
+      expect((await refusal(ask(world, { maximumBytesRead }))).code).toBe("invalidArgument");
   });
 });
 

@@ -14,6 +14,7 @@
 import {
   checkInteger,
   checkName,
+  checkNumber,
   LIST_BYTES_MAX,
   LIST_ROWS_MAX,
   PAGE_MAX,
@@ -86,10 +87,12 @@ async function pageOf(
   if (cursor !== null) checkCursor(streams, cursor);
   if (typeof endCursor === "string") checkCursor(streams, endCursor);
   checkInteger("paginationOpts.maximumRowsRead", maximumRowsRead, 1, Infinity);
+  const { maximumBytesRead = LIST_BYTES_MAX } = more;
+  checkNumber("paginationOpts.maximumBytesRead", maximumBytesRead, 1, Infinity);
   const { page, isDone, pageStatus, ...found } = await new Sections(streams).paginate({
     ...{ numItems, cursor, maximumRowsRead: Math.min(maximumRowsRead, LIST_ROWS_MAX) },
     ...(typeof endCursor === "string" ? { endCursor } : {}),
-    maximumBytesRead: Math.min(more.maximumBytesRead ?? Infinity, LIST_BYTES_MAX),
+    maximumBytesRead: Math.min(maximumBytesRead, LIST_BYTES_MAX),
   });
   const jobs = page.map(listedOf);
   const shown = jobs.map(({ id }) => id);
