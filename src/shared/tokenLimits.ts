@@ -28,6 +28,11 @@ export const TOKEN_COUNT_BYTES = 4 * 2 ** 20;
 export const TOKEN_ROW_BYTES = 64;
 /** The bytes that a continued job counts for beside its payload: its rows in tables and indexes. */
 export const TOKEN_JOB_BYTES = 2 ** 10;
+/**
+ * Different rules (`retry`, `timeoutMs`, `leaseMs`, `maxResets`) that jobs continued by the workers of one token may bring: a row of
+ * 200 bytes each is kept for good. Code has few, and a worker that computes one for each job has as many as it likes.
+ */
+export const TOKEN_RULES_MAX = 10_000;
 
 holds("a token's groups leave room for labels", TOKEN_GROUPS_MAX_BYTES <= OFFER_MAX_BYTES / 2);
 holds("a full report is counted whenever it comes", TOKEN_COUNT_BYTES <= REPORT_MAX_BYTES);

@@ -1,7 +1,7 @@
 /** Outcomes with jobs that go on from them, and the last resort of an outcome that loses every conflict. */
 import { describe, expect, test } from "vitest";
 import { api } from "../_generated/api.js";
-import type { Finished, NewJob, Outcome } from "../../shared/index.js";
+import { TOKEN_RULES_MAX, type Finished, type NewJob, type Outcome } from "../../shared/index.js";
 import { failed, leaseOf, newToldWorld, succeeded, type World } from "../setup.test.js";
 
 function continuing(
@@ -43,6 +43,29 @@ describe("the jobs to follow", () => {
     await worker.complete([continuing(world, job, { kind: "succeeded" }, [again])]);
     expect(await world.status(job.id)).toMatchObject({ status: "succeeded" });
     expect((await worker.claim()).map(({ payload }) => payload)).toEqual(["next"]);
+  });
+
+  test("may bring new rules, as many as its token may, and any that are known", async () => {
+    const { world, worker, job } = await running();
+    const ruled = (timeoutMs: number) => ({ payload: "next", options: { rules: { timeoutMs } } });
+    const go = async (of: typeof job, timeoutMs: number) => {
+      const report = continuing(world, of, { kind: "succeeded" }, [ruled(timeoutMs)]);
+      await worker.complete([report]);
+      return await world.status(of.id);
+    };
+    expect(await go(job, 5_000)).toMatchObject({ status: "succeeded" });
+    const [row] = await world.all("jobRules");
+    expect(row).toMatchObject({ count: 1 });
+    await world.t.run((ctx) => ctx.db.patch("jobRules", row!._id, { count: TOKEN_RULES_MAX }));
+    const [second] = await worker.claim();
+    expect(await go(second!, 5_000)).toMatchObject({ status: "succeeded" });
+    const [third] = await worker.claim();
+    expect(await go(third!, 6_000)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining(`${TOKEN_RULES_MAX} different rules of jobs`),
+    });
+    await world.enqueue("of the app", { rules: { timeoutMs: 7_000 } });
+    expect(await world.all("jobRules")).toHaveLength(2);
   });
 
   test("is not enqueued again by a repeat, nor by a later word about the same attempt", async () => {

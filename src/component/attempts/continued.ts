@@ -50,7 +50,8 @@ export async function recordContinued(
     const token = await tokenOf(ctx.db, job);
     const following =
       token === null ? continued : await permitted(ctx.db, token, job, continued, now);
-    const args = { job: job._id, outcome, continued: following, ofWorker: token !== null };
+    const of = token === null ? {} : { token: token._id };
+    const args = { job: job._id, outcome, continued: following, ...of };
     const callbacks: PendingCallback[] = await ctx.runMutation(
       internal.attempts.continued.recordFollowing,
       { ...args, bySession, now },
@@ -110,12 +111,13 @@ export const recordFollowing = internalMutation({
     job: v.id("jobs"),
     outcome: vOutcome,
     continued: vFinished.fields.continued,
-    ofWorker: v.optional(v.boolean()),
+    /** Of the worker that continues. */
+    token: v.optional(v.id("tokens")),
     bySession: v.boolean(),
     now: v.number(),
   },
   returns: v.array(v.object(owedFields)),
-  handler: (ctx, { job: id, outcome, continued = [], ofWorker, bySession, now }) =>
+  handler: (ctx, { job: id, outcome, continued = [], token, bySession, now }) =>
     withEffects(ctx, { now, bySession }, async (ctx): Promise<PendingCallback[]> => {
       const job = (await ctx.db.get("jobs", id))!;
       const stands = effective(job, outcome) === outcome;
@@ -130,7 +132,7 @@ export const recordFollowing = internalMutation({
         const queue = known ?? (await declareQueue(ctx, declaration));
         const traced =
           inherited && jobs.map((one) => ({ ...one, options: { ...inherited, ...one.options } }));
-        await enqueueJobs(ctx, queue, traced ?? jobs, ofWorker);
+        await enqueueJobs(ctx, queue, traced ?? jobs, token);
       }
       return ctx.effects.callbacks.splice(0);
     }),

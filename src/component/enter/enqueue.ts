@@ -57,12 +57,15 @@ export async function enqueue(
   return await withEffects(ctx, step, (ctx) => enqueueJobs(ctx, queue!, jobs));
 }
 
-/** The same, for a step that has more to do. All jobs are checked before the first is written. */
+/**
+ * The same, for a step that has more to do. All jobs are checked before the first is written. `token`: the job of a worker
+ * with it is continued with these.
+ */
 export async function enqueueJobs(
   ctx: EdgeCtx,
   queue: Queue,
   jobs: readonly NewJob[],
-  ofWorker = false,
+  token?: Id<"tokens">,
 ): Promise<Enqueued[]> {
   checkJobs(jobs, ctx.now);
   if (queue.isDraining) {
@@ -74,7 +77,8 @@ export async function enqueueJobs(
   }
   checkMarks(queue, jobs);
   queue.routesKept = { rows: null };
-  const batch: Batch = { queue, ofWorker, rules: storedRules(ctx.db) };
+  const rules = storedRules(ctx.db, token);
+  const batch: Batch = { queue, ofWorker: token !== undefined, rules };
   const enqueued: Enqueued[] = [];
   for (const job of jobs) enqueued.push(await enqueueOne(ctx, batch, job));
   return enqueued;

@@ -66,13 +66,18 @@ export const jobTables = {
    * Rules that jobs have of their own: retry rule, bounds, callback. Interned: one row for all jobs with the same,
    * never patched. Inserted by the first job that says so, read by id at the edges of such a job's life. Never deleted:
    * rules come from code, which declares few different ones, and to find out whether any job still names a row would
-   * cost each job more than the row does.
+   * cost each job more than the row does. The workers of a token bring so many at most.
    */
   jobRules: defineTable({
     /** The rules as canonical JSON. */
     key: v.string(),
     rules: vJobRules,
-  }).index("key", ["key"]),
+    /** Of a row that a worker's job brought: its token, and which of the token's rows it is, from 1 on. */
+    token: v.optional(v.id("tokens")),
+    count: v.optional(v.number()),
+  })
+    .index("key", ["key"])
+    .index("token", ["token", "count"]),
 
   /**
    * One row per job, about 300 bytes without its payload.
