@@ -31,18 +31,14 @@ export async function internRules(
     .withIndex("key", (q) => q.eq("key", key))
     .first();
   if (row !== null) return row._id;
-  const brought = token === undefined ? {} : { token, count: await nextOf(db, token) };
-  return await db.insert("jobRules", { key, rules, ...brought });
-}
-
-async function nextOf(db: DatabaseReader, token: Id<"tokens">): Promise<number> {
+  if (token === undefined) return await db.insert("jobRules", { key, rules });
   const last = await db
     .query("jobRules")
     .withIndex("token", (q) => q.eq("token", token))
     .order("desc")
     .first();
   const count = (last?.count ?? 0) + 1;
-  if (count <= TOKEN_RULES_MAX) return count;
+  if (count <= TOKEN_RULES_MAX) return await db.insert("jobRules", { key, rules, token, count });
   throw conveyorError(
     "invalidArgument",
     `The workers of one token may bring ${TOKEN_RULES_MAX} different rules of jobs (retry, timeoutMs, leaseMs, maxResets), of which ` +
