@@ -58,13 +58,24 @@ describe("beforeClaim", () => {
 
   test("narrows a claim to a cost, to labels and to groups, and such a claim has no cursor", async () => {
     const conditions = { maxCost: 2, labels: ["gpu"], groups: ["org_1"] };
+    let isNarrow = true;
     const { clock, deployment } = startLoop(async () => null, {
-      ...{ maxCost: 10, labels: ["gpu", "eu"], hooks: { beforeClaim: () => conditions } },
+      ...{ maxCost: 10, labels: ["gpu", "eu"] },
+      hooks: { beforeClaim: () => (isNarrow ? conditions : {}) },
     });
-    deployment.enqueue();
-    await clock.advance(1_000);
-    expect(deployment.requests[0]).toMatchObject({ max: 1, ...conditions });
-    expect(deployment.requests.every(({ cursor }) => cursor === undefined)).toBe(true);
+    deployment.claimAnswer = () => ({ cursor: "of a scan" });
+    for (const narrow of [true, false, false, true]) {
+      isNarrow = narrow;
+      deployment.enqueue();
+      await clock.advance(1_000);
+    }
+    const asked = deployment.requests;
+    expect(asked[0]).toMatchObject({ max: 1, ...conditions });
+    const cursors = (of: boolean) =>
+      asked.filter(({ labels }) => (labels !== undefined) === of).map(({ cursor }) => cursor);
+    expect(new Set(cursors(true))).toEqual(new Set([undefined]));
+    // Of claims with the whole offer, the second goes on where the first one ended.
+    expect(new Set(cursors(false))).toEqual(new Set([undefined, "of a scan"]));
   });
 
   test("that returns null, or a promise that is not of the platform's own, counts as such", async () => {

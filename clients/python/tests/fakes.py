@@ -21,7 +21,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         def jump(timeout: Optional[float]) -> Any:
             if timeout is None:
                 raise RuntimeError("Nothing is left to happen.")
-            self._instant += max(0.0, timeout)
+            # Each turn takes a moment: asyncio lets timers ring that much early, and a wait for the rest would ring for ever.
+            self._instant += max(self._clock_resolution, timeout)
             return select(0)
 
         self._selector.select = jump
