@@ -1,5 +1,6 @@
 /** The pull side of the benchmarks: all alternatives do the same work. */
 import { expect, test } from "vitest";
+import { counts } from "../local/counts.js";
 import { PULL } from "./alternatives.js";
 import { play } from "./play.js";
 
@@ -7,7 +8,7 @@ const JOBS = 30;
 const NUMBERS = Array.from({ length: JOBS }, (_, n) => n);
 const sorted = (times: Map<number, number>) => [...times.keys()].sort((a, b) => a - b);
 
-test.each([...PULL, "following"] as const)(
+test.each(counts(["farm", "following"] as const, [...PULL, "following"] as const))(
   "%s: three workers do each of 30 jobs once, and each end is recorded",
   async (alternative) => {
     const fleet = { workers: 3, concurrency: 1 };

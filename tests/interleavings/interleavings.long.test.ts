@@ -17,7 +17,7 @@ const sound = await deploymentOf([]);
 /** Thousands of orders of lanes, on a machine that does something else besides. */
 const LARGEST_MS = 180_000;
 
-test.each([...LARGE, ...TRIPLES.filter((_, i) => i % counts(3, 1) === 0)])(
+test.each([...LARGE, ...TRIPLES.filter((_, i) => i % counts(6, 1) === 0)])(
   "$of: in every order nothing is lost or done twice",
   async (meeting) => {
     const { orders } = await play(sound, meeting);
@@ -33,7 +33,7 @@ const SKEWS_MS = counts([300], [-300, 300]);
 /** In CI every third of the small ones. */
 const SKEWED = [...LEASES, ...CLAIMS]
   .filter((pair) => counts(!LARGE.includes(pair), true))
-  .filter((_, i) => i % counts(3, 1) === 0);
+  .filter((_, i) => i % counts(6, 1) === 0);
 
 test.each(SKEWS_MS.flatMap((skewMs) => SKEWED.map((pair) => ({ ...pair, skewMs }))))(
   "$of, the first with a clock that is $skewMs ms ahead: nothing is lost or done twice",
@@ -43,7 +43,7 @@ test.each(SKEWS_MS.flatMap((skewMs) => SKEWED.map((pair) => ({ ...pair, skewMs }
 );
 
 /** Each bundles the component anew. */
-const PART = counts(48, 1);
+const PART = counts(96, 1);
 
 test.each(MUTANTS.filter((one) => !QUICK.includes(one)).filter((_, i) => i % PART === 0))(
   "$of, without $without: an order shows it",

@@ -10,7 +10,7 @@ import { seedFrom } from "../support/seeds.js";
 import { life } from "./commands.js";
 import { expectWalked, playLives, tableOf } from "./play.js";
 
-const LIVES = Number(process.env.MODEL_LIVES ?? counts(15, 100));
+const LIVES = Number(process.env.MODEL_LIVES ?? counts(8, 100));
 const WITHIN_MS = Number(process.env.MODEL_MS ?? Infinity);
 /** By far more than they take where nothing is wrong. */
 const LIFE_MS = 6_000;

@@ -23,7 +23,10 @@ const ROUND_MS = 2_000;
 /** A control stops at its first find; one that finds nothing in so many has lost its point. */
 const CONTROL_SEEDS = 60;
 
-test.each(CONTROLS)("control: without $without, a seed finds it", async (control) => {
+/** Each shows that its race would be found. In CI some of them do. */
+const some = <T>(of: readonly T[]) => of.filter((_, i) => i % counts(3, 1) === 0);
+
+test.each(some(CONTROLS))("control: without $without, a seed finds it", async (control) => {
   const broken = await deploymentOf([{ name: control.without, changes: control.changes }]);
   const found = await search(broken, control.pair, CONTROL_SEEDS, control.options);
   expect(found?.violation).toMatch(control.finds);
@@ -39,7 +42,7 @@ const UNVALIDATED: readonly PairName[] = [
   "callback: plan, try, and a retry of the job",
 ];
 
-test.each(UNVALIDATED)(
+test.each(some(UNVALIDATED))(
   "control: on an engine that does not validate, %s do conflict",
   async (name) => {
     expect(await search(sound, name, CONTROL_SEEDS, { skipValidation: true })).not.toBeNull();

@@ -3,6 +3,7 @@
  * callback. Each loses conflicts; none may hold up its lane. In virtual time.
  */
 import { expect, test } from "vitest";
+import { counts } from "../../local/counts.js";
 import { api } from "../support/app/convex/_generated/api.js";
 import { startVirtualApp } from "../support/virtualApp.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
@@ -16,7 +17,7 @@ interface Job {
   finishedAt: number;
 }
 
-test.each(["patched", "heard"] as const)(
+test.each(counts(["heard"] as const, ["patched", "heard"] as const))(
   "jobs of the queue %s end within seconds while the app patches their row, each exactly once",
   { timeout: 300_000 },
   async (queue) => {

@@ -9,7 +9,7 @@ import { squared, type Session } from "../support/session.js";
 import { startVirtualApp, type VirtualApp } from "../support/virtualApp.js";
 import { CALM_EVERY_MS, CalmWatch } from "../../src/react/calmWatch.js";
 
-const JOBS = counts(5_000, 20_000);
+const JOBS = counts(2_000, 20_000);
 const SHARDS = 8;
 let app: VirtualApp;
 

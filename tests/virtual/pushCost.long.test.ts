@@ -79,7 +79,7 @@ const STREAMS = [
   ["short callers: at most one in 100 runs", READS.of60Ms, 1],
 ] as const;
 
-test.each(STREAMS.slice(0, counts(1, 2)))(
+test.skipIf(counts(true, false)).each(STREAMS)(
   "in a stream of %s again, and none gets an error",
   async (_, reads, most) => {
     const counted = await cost({ ...callers, load: { perSecond: 25, seconds: 4 }, reads });

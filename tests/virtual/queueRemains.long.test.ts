@@ -28,26 +28,30 @@ const JOBS_PER_SECOND = 55;
 const CONFLICTS_MAX = 100;
 
 /** A mean of seeds: which processes the first wakes start is drawn, and so how many queues wait for a place. */
-const SEEDS = counts([2], [1, 2]);
+const SEEDS = [1, 2];
 
-test("200 queues of two short jobs each do 55 jobs per second with few conflicts, as their starts share no rows", async () => {
-  const [rates, conflicts]: [number[], number[]] = [[], []];
-  const jobs = 2 * QUEUES;
-  for (const seed of SEEDS) {
-    if (seed !== SEEDS[0]) await many.world.close();
-    many = await startManyWorld({ queues: QUEUES, seed });
-    many.world.stats.reset();
-    const from = many.world.now();
-    await enqueueInEach(QUEUES, 2, 10);
-    while (many.ended.size < jobs && many.world.now() < from + MINUTE)
-      await many.world.advance(100);
-    expect(many.ended.size).toBe(jobs);
-    rates.push(jobs / ((Math.max(...many.ended.values()) - from) / SECOND));
-    conflicts.push(many.conflicts);
-  }
-  expect.soft(meanOf(rates)).toBeGreaterThanOrEqual(JOBS_PER_SECOND);
-  expect.soft(meanOf(conflicts)).toBeLessThan(CONFLICTS_MAX);
-});
+// In CI `manyQueues.long.test.ts` has a dozen queues.
+test.skipIf(counts(true, false))(
+  "200 queues of two short jobs each do 55 jobs per second with few conflicts, as their starts share no rows",
+  async () => {
+    const [rates, conflicts]: [number[], number[]] = [[], []];
+    const jobs = 2 * QUEUES;
+    for (const seed of SEEDS) {
+      if (seed !== SEEDS[0]) await many.world.close();
+      many = await startManyWorld({ queues: QUEUES, seed });
+      many.world.stats.reset();
+      const from = many.world.now();
+      await enqueueInEach(QUEUES, 2, 10);
+      while (many.ended.size < jobs && many.world.now() < from + MINUTE)
+        await many.world.advance(100);
+      expect(many.ended.size).toBe(jobs);
+      rates.push(jobs / ((Math.max(...many.ended.values()) - from) / SECOND));
+      conflicts.push(many.conflicts);
+    }
+    expect.soft(meanOf(rates)).toBeGreaterThanOrEqual(JOBS_PER_SECOND);
+    expect.soft(meanOf(conflicts)).toBeLessThan(CONFLICTS_MAX);
+  },
+);
 
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -12,7 +12,7 @@ import type { Doc } from "../../local/engine/types.js";
 import { SCHEDULED_TABLE } from "../../local/functions/scheduledTable.js";
 import { MemoryStore } from "../../local/store/memoryStore.js";
 
-const JOBS = Number(process.env["SCHEDULED_JOBS"] ?? counts(10_000, 50_000));
+const JOBS = Number(process.env["SCHEDULED_JOBS"] ?? counts(4_000, 50_000));
 const IN_A_CALL = 500;
 const DAY_MS = 24 * 3_600_000;
 const MONTH_MS = 30 * DAY_MS;
