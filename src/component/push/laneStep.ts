@@ -285,9 +285,10 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");
   const isPart = max < room && taken.leases.length === max;
+  // Where it goes on: at once.
   const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
-    ...reply(answers, jobs, isShort ? lookAgain(next) : next),
+    ...reply(answers, jobs, isShort && typeof next !== "string" ? { lookAfterMs: 0 } : next),
     ...of,
     ...(given > 0 ? { given } : {}),
     ...(isAwake && taken.isLate === true ? { isLate: true } : {}),
@@ -295,11 +296,6 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
 }
 
 const NO_WIDTH: Width = { width: 0, asleep: [] };
-
-/** At once, where it goes on. */
-function lookAgain(next: Next): Next {
-  return next === "left" || next === "draining" ? next : { lookAfterMs: 0 };
-}
 
 /**
  * The lane's way to search. Jobs for other lanes it leaves to them for a while, since they would only conflict: where
