@@ -102,7 +102,6 @@ afterEach(async () => {
   await current?.t.finishInProgressScheduledFunctions();
   current = null;
   vi.useRealTimers();
-  // Chance that one test has fixed is chance again in the next.
   vi.restoreAllMocks();
 });
 
