@@ -11,6 +11,8 @@ export default defineConfig({
       test: {
         name,
         maxWorkers: 2,
+        // Short files share a process: to start one for each would take more time than they do.
+        isolate: name === "long",
         environment: "node",
         include: name === "long" ? [LONG] : ["**/*.test.{ts,tsx}"],
         exclude: [...configDefaults.exclude, ...(name === "long" ? [] : [LONG])],
