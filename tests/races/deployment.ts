@@ -111,7 +111,14 @@ const APP = {
     });`,
 };
 
+let sound: Promise<Deployment> | undefined;
+
+/** Without a bug it is made once for all files of a process: no test changes it. */
 export async function deploymentOf(bugs: readonly Bug[]): Promise<Deployment> {
+  return await (bugs.length === 0 ? (sound ??= make(bugs)) : make(bugs));
+}
+
+async function make(bugs: readonly Bug[]): Promise<Deployment> {
   const { component, plugins } = bundled([DIGEST, ...bugs]);
   return await makeDeployment({ "": APP, [COMPONENT]: component }, {}, {}, plugins);
 }

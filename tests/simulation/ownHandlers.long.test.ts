@@ -5,7 +5,7 @@ import { root } from "../support/paths.js";
 import { ownHandlers } from "./ownHandlers.js";
 import { Seeds } from "./seeds.js";
 
-const SEEDS = counts(1, 8);
+const SEEDS = counts(2, 8);
 
 async function violationsOf(fixture: string): Promise<string[]> {
   const file = path.join(root, "tests/simulation/fixtures", fixture);
