@@ -47,7 +47,14 @@ const conveyor = new Conveyor<DataModel>(
 );
 export const named = anyApi as any;
 /** Of the app: what `record` was given, and whether the join of a row fails. */
-export const seen = { recorded: [] as unknown[], joinFails: false };
+export const seen = {
+  recorded: [] as unknown[],
+  joinFails: false,
+  /** The text that a join gives in place of the row's. */
+  joinedText: undefined as string | undefined,
+  /** What `record` does besides. */
+  alsoRecord: undefined as ((ctx: any) => Promise<void>) | undefined,
+};
 
 export const documents = conveyor.tableQueue("documents", {
   functions: () => named.documents,
@@ -75,17 +82,19 @@ export const documents = conveyor.tableQueue("documents", {
   join: async (ctx, row) => {
     if (seen.joinFails) throw new ConvexError("The owner is not known.");
     const owner = row.owner === undefined ? null : await ctx.db.get(row.owner);
-    return { ...row, owner: owner?.name ?? null };
+    const joined = { ...row, owner: owner?.name ?? null };
+    return seen.joinedText === undefined ? joined : { ...joined, text: seen.joinedText };
   },
   record: async (ctx, { row, outcome, attempt }) => {
     seen.recorded.push({ title: row.title, status: row.status, outcome: outcome.status, attempt });
     if (outcome.status === "succeeded") await ctx.db.patch(row._id, { text: outcome.result.text });
+    await seen.alsoRecord?.(ctx);
   },
 });
 export const plain = conveyor.queue("plain", { payload: v.any() });
 
 const functions = {
-  ...conveyor.workerApi({ queues: [documents, plain] }),
+  ...conveyor.workerApi({ queues: [documents, plain], continueWith: [documents] }),
   createToken: conveyor.tokenApi().create,
   cancelRow: mutationGeneric({
     args: { row: v.id("documents") },
@@ -105,6 +114,8 @@ export async function setup(groups?: string[]) {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
   seen.recorded = [];
   seen.joinFails = false;
+  seen.joinedText = undefined;
+  seen.alsoRecord = undefined;
   const t = convexTest(schema, {
     "/convex/_generated/server.ts": async () => ({}),
     "/convex/app.ts": async () => functions,

@@ -5,10 +5,12 @@
  *
  * A claim reads for real: the rows that it offers, by id; of an announced queue with fewer rows than wanted the index up to its
  * end. Snapshot reads: the index. Writes: the rows taken. Conflicts with: a claim, a change or a deletion of the same rows.
- * A beat reads: the rows of its leases.
+ * A beat reads: the rows of its leases, as far as a bound in bytes.
  */
 import type { GenericMutationCtx, GenericQueryCtx } from "convex/server";
+import { getConvexSize } from "convex/values";
 import {
+  CLAIM_MAX_BYTES,
   LEASES_MAX,
   OFFERED_MAX_BYTES,
   OFFERED_ROWS_MAX,
@@ -97,7 +99,7 @@ export class RowClaims {
       const jobs = reply.jobs.filter(({ queue }) => queue === name);
       if (jobs.length === 0) continue;
       const rows = jobs.map(({ payload, attempt }) => ({
-        ...{ row: payload as string, attempt },
+        ...{ row: typeof payload === "string" ? payload : "", attempt },
         ...(caller.name === undefined ? {} : { worker: caller.name }),
       }));
       const taken = await ctx.runMutation(table.table.functions().take, { rows });
@@ -126,7 +128,10 @@ export class RowClaims {
     return { ...reply, jobs };
   }
 
-  /** Asks for the end of jobs whose rows are gone or ask for it, before a beat: its answer then says so. */
+  /**
+   * Asks for the end of jobs whose rows are gone or ask for it, before a beat: its answer then says so. From a random lease
+   * on, so that each row has its turn where they are more bytes than one beat reads.
+   */
   async cancelGone(ctx: Ctx, token: string, leases: readonly Lease[]): Promise<void> {
     if (this.tables.size === 0 || leases.length === 0) return;
     await this.know(ctx, token);
@@ -134,10 +139,14 @@ export class RowClaims {
     const jobs = await callComponent(() =>
       ctx.runQuery(this.component.lib.statusBatch, { ids }, SNAPSHOT),
     );
-    for (const job of jobs) {
+    let bytes = 0;
+    for (const job of rotate(jobs, Math.random())) {
+      if (bytes > CLAIM_MAX_BYTES) return;
       const table = job?.status === "running" ? this.tables.get(job.queue) : undefined;
       if (table === undefined || job?.key === undefined) continue;
-      const reason = table.rows.whyEnded((await ctx.db.get(job.key as never)) as never);
+      const row = await table.rows.find(ctx, job.key);
+      bytes += row === null ? 0 : getConvexSize(row);
+      const reason = table.rows.whyEnded(row);
       if (reason !== null) await this.cancel(ctx, job.queue, job.id, reason);
     }
   }
@@ -202,7 +211,7 @@ async function rowsOf(
   const found: string[] = [];
   for (const id of ids) {
     if (found.length >= room) break;
-    if (table.rows.isPending((await ctx.db.get(id as never)) as never)) found.push(id);
+    if (table.rows.isPending(await table.rows.find(ctx, id))) found.push(id);
   }
   const all = announced && seen.all && found.length === ids.length;
   return { ids: found, bytes: seen.bytes, ...(all ? { all } : {}) };

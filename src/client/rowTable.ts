@@ -45,14 +45,21 @@ export interface RowsEnd {
   worker?: string;
 }
 
-const ROW_GONE = "Its row was deleted.";
+const ROW_GONE = "It has no row.";
 const ROW_CANCELED = "Its row asks for it.";
+const ROW_CHANGED = "Its row waits no more.";
 
 export class RowTable {
   constructor(
     private readonly table: string,
     private readonly options: AnyTableOptions,
   ) {}
+
+  /** Reads the row, where the id is one of this table: a job of a plain queue that had this name has another payload. */
+  async find(ctx: Pick<GenericQueryCtx<any>, "db">, id: unknown): Promise<Row | null> {
+    const own = typeof id === "string" ? ctx.db.normalizeId(this.table, id) : null;
+    return own === null ? null : ((await ctx.db.get(own)) as Row | null);
+  }
 
   /** Whether a row that was read for real may be offered. */
   isPending(row: Row | null): boolean {
@@ -97,24 +104,37 @@ export class RowTable {
     return { rows: found, bytes, all: true };
   }
 
-  /** Reads: these rows, and what `join` reads. Writes: the rows that do not say so yet. */
+  /** Reads: these rows, up to a bound in bytes, and what `join` reads. Writes: the rows that do not say so yet. */
   async takeRows(ctx: GenericMutationCtx<any>, rows: readonly TakenRow[]): Promise<RowTaken[]> {
     const taken: RowTaken[] = [];
     let bytes = 0;
     for (const one of rows) {
-      const row = (await ctx.db.get(one.row as GenericId<any>)) as Row | null;
-      const reason = this.whyEnded(row);
-      if (reason !== null) {
+      const isFull = bytes > CLAIM_MAX_BYTES;
+      // A claim offers few bytes of rows that wait; rows of jobs that are tried again have no bound of their own.
+      if (isFull && (one.attempt ?? 0) > 1) {
+        taken.push({ kind: "tooMuch" });
+        continue;
+      }
+      const row = await this.find(ctx, one.row);
+      const reason = this.whyEnded(row) ?? this.whyNotTaken(one, row!);
+      if (reason !== null || isFull) {
         await this.markRunning(ctx, one.row, row);
-        taken.push({ kind: "ended", reason });
-      } else if (bytes > CLAIM_MAX_BYTES) taken.push({ kind: "tooMuch" });
-      else {
+        taken.push(reason === null ? { kind: "tooMuch" } : { kind: "ended", reason });
+        bytes += sizeOf(row);
+      } else {
         const mine = await this.takeRow(ctx, one, row!);
-        if (mine.kind === "taken") bytes += getConvexSize(mine.payload);
+        bytes += Math.max(sizeOf(row), mine.kind === "taken" ? getConvexSize(mine.payload) : 0);
         taken.push(mine);
       }
     }
     return taken;
+  }
+
+  /** The end of another row's job, in the very call that claims this one, may have given it a state of the app's. */
+  private whyNotTaken({ attempt }: TakenRow, row: Row): string | null {
+    const { columns, states } = this.options;
+    const stands = this.isPending(row) || row[columns.state] === states.running;
+    return attempt === 1 && !stands ? ROW_CHANGED : null;
   }
 
   /** A row that still said that it waits would be claimed again and again, and its end could not be written. */
@@ -134,8 +154,10 @@ export class RowTable {
     row: Row,
   ): Promise<RowTaken> {
     const { columns, states, join } = this.options;
+    const isOurs = Object.values(states).includes(row[columns.state]);
     const marked = await this.write(ctx, id, row, {
-      [columns.state]: states.running,
+      // A state of the app's own stays. One of an end is that of a job that was retried.
+      ...(isOurs ? { [columns.state]: states.running } : {}),
       ...column(columns.attempts, attempt),
       ...column(columns.worker, worker),
       ...column(columns.startedAt, attempt === undefined ? undefined : Date.now()),
@@ -153,7 +175,7 @@ export class RowTable {
   async recordEnd(ctx: GenericMutationCtx<any>, end: RowsEnd): Promise<null> {
     const { columns, states, record } = this.options;
     const { payload: id, outcome, worker, ...about } = end;
-    const row = (await ctx.db.get(id as GenericId<any>)) as Row | null;
+    const row = await this.find(ctx, id);
     if (row === null) return null;
     const state: unknown = states[outcome.status] ?? states.failed;
     const isOurs = row[columns.state] === states.running;
@@ -181,13 +203,17 @@ export class RowTable {
   /** A row of a batch that is done, unless the app has decided about it. */
   async finish(ctx: GenericMutationCtx<any>, id: string): Promise<void> {
     const { columns, states } = this.options;
-    const row = (await ctx.db.get(id as GenericId<any>)) as Row | null;
+    const row = await this.find(ctx, id);
     if (row === null || !this.isPending(row)) return;
     await this.write(ctx, id, row, {
       [columns.state]: states.succeeded,
       ...column(columns.finishedAt, Date.now()),
     });
   }
+}
+
+function sizeOf(row: Row | null): number {
+  return row === null ? 0 : getConvexSize(row);
 }
 
 function column(name: string | undefined, value: Value | undefined): Row {

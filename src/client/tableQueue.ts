@@ -252,6 +252,13 @@ export class TableQueue<
     return Promise.reject(insertInstead(this.name));
   }
 
+  /** @internal Refused, as {@link enqueue}, for a worker too. Batches of a loop are jobs. */
+  override async newJob(...args: Parameters<Queue<Table, VAny<Payload>>["newJob"]>) {
+    return this.isLoop
+      ? await super.newJob(...args)
+      : await Promise.reject(insertInstead(this.name));
+  }
+
   /** @internal Whether Convex itself works on the rows, in batches. */
   get isLoop(): boolean {
     return this.size > 0;
