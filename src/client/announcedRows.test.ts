@@ -20,8 +20,9 @@ const schema = defineSchema({
   notes: defineTable(columns).index("order", [...order]),
   lines: defineTable(columns).index("order", [...order]),
   pages: defineTable(columns).index("order", [...order]),
+  ranges: defineTable(columns).index("letters", ["letters"]),
 });
-type Table = "notes" | "lines" | "pages";
+type Table = "notes" | "lines" | "pages" | "ranges";
 type DataModel = DataModelFromSchemaDefinition<typeof schema>;
 
 const conveyor = new Conveyor<DataModel>(
@@ -58,6 +59,14 @@ const pages = conveyor.tableQueue("pages", {
   loop: { rows: 3 },
   retry: { maxAttempts: 4, initialBackoffMs: 10_000, maxBackoffMs: 30_000, jitter: "none" },
 });
+const ranges = conveyor.tableQueue("ranges", {
+  ...options,
+  index: "letters",
+  range: (q) => q.eq("letters", 1),
+  functions: () => named.ranges,
+  loop: { rows: 3 },
+  retry: { maxAttempts: 1 },
+});
 type Batch = Parameters<Parameters<typeof lines.loop | typeof pages.loop>[0]>;
 async function work(...[ctx, { rows, cursor }]: Batch) {
   batches.push({ texts: rows.map(({ text }) => text), cursor: cursor as unknown });
@@ -74,7 +83,12 @@ async function work(...[ctx, { rows, cursor }]: Batch) {
   }
   return ((cursor as number | null) ?? 0) + rows.length;
 }
-const queues: Record<Table, { ping: (ctx: any) => Promise<void> }> = { notes, lines, pages };
+const queues: Record<Table, { ping: (ctx: any) => Promise<void> }> = {
+  notes,
+  lines,
+  pages,
+  ranges,
+};
 
 const insert = (table: Table) =>
   mutationGeneric({
@@ -93,6 +107,7 @@ const functions = {
   notes: insert("notes"),
   lines: insert("lines"),
   pages: insert("pages"),
+  ranges: insert("ranges"),
 };
 
 async function setup() {
@@ -110,6 +125,7 @@ async function setup() {
     }),
     "/convex/lines.ts": async () => ({ run: lines.loop(work) }),
     "/convex/pages.ts": async () => ({ run: pages.loop(work) }),
+    "/convex/ranges.ts": async () => ({ run: ranges.loop(work as never) }),
   });
   register(t);
   const { token } = await t.mutation(named.app.createToken, { name: "w" });
@@ -266,6 +282,24 @@ describe("a loop over batches", () => {
     await settle(t, TIME);
     expect(batches.at(-1)).toEqual({ texts: ["a", "b"], cursor: null });
     expect(await states("pages")).toEqual(["done", "done"]);
+  });
+
+  test("whose range has rows that do not wait fails, in place of working on them again and again", async () => {
+    const { t, states } = await setup();
+    await t.run(async (ctx) => {
+      for (const status of ["done", "new"])
+        await ctx.db.insert("ranges", { text: "a", letters: 1, status });
+    });
+    await t.mutation(named.app.ranges, { texts: [] });
+    await pass(t, 30_000, EXACT);
+    expect(batches).toEqual([]);
+    expect(await states("ranges")).toEqual(["done", "new"]);
+    const jobs = await (t as any).runInComponent("conveyor", (ctx: any) =>
+      ctx.db.query("jobs").collect(),
+    );
+    expect(jobs).toMatchObject([
+      { status: "failed", error: expect.stringContaining("rows that do not wait") },
+    ]);
   });
 
   // Shows WP-40.

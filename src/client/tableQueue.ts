@@ -178,6 +178,7 @@ export class TableQueue<
     const { turn, cursor = null } = await this.standing(ctx);
     const { rows, all } = await this.rows.readRows(ctx, this.size, CLAIM_MAX_BYTES);
     if (rows.length === 0) return;
+    if (!rows.every((row) => this.rows.isPending(row))) throw rangeTooWide(this.name);
     const next = (await handler(ctx, { rows, cursor: cursor as unknown })) as Value | undefined;
     for (const { _id } of rows) await this.rows.finish(ctx, _id as string);
     const to = { turn: turn + 1, cursor: next ?? (cursor as Value) };
@@ -280,6 +281,15 @@ function queueOptions(options: AnyTableOptions): Record<string, unknown> {
     payload: v.any(),
     ...Object.fromEntries(Object.entries(options).filter(([name]) => !ours.includes(name))),
   };
+}
+
+/** They would be in each batch, and no batch the last. */
+function rangeTooWide(queue: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `The range of the queue "${queue}" has rows that do not wait. Let its \`index\` and \`range\` name the state \`pending\`.`,
+    { argument: "range", queue },
+  );
 }
 
 function insertInstead(queue: string): Error {

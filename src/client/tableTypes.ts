@@ -95,7 +95,8 @@ export interface TableQueueOptions<
   /** The index that finds rows that wait, in their order. Its first field is the state's column, unless `range` says more. */
   index: Index;
   /**
-   * The part of the index with the rows that wait.
+   * The part of the index with the rows that wait, and no others: a row leaves it by its state. A `loop` whose range has
+   * another row fails.
    * @default (q) => q.eq(columns.state, states.pending)
    * @example
    * range: (q) => q.eq("region", "eu").eq("status", "uploaded")
