@@ -6,6 +6,17 @@ import { newWorld, released, succeeded, T0, type World } from "../setup.test.js"
 const position = async (world: World, id: string, queue?: string) =>
   await world.t.query(api.observe.position, { id, ...(queue === undefined ? {} : { queue }) });
 
+/** The row of a minute. */
+async function minute(world: World, at: number, counts: Record<string, number>): Promise<void> {
+  await world.t.run(async (ctx) => {
+    const none = {
+      ...{ enqueued: 0, started: 0, succeeded: 0, failed: 0, canceled: 0, timedOut: 0 },
+      ...{ waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 },
+    };
+    await ctx.db.insert("periods", { queue: "tiles", per: "minute", at, ...none, ...counts });
+  });
+}
+
 describe("a job's position", () => {
   test("is its place in the queue's list, for every kind of job", async () => {
     const world = await newWorld({ shards: 8 });
@@ -57,23 +68,24 @@ describe("a job's position", () => {
   // Shows K18.
   test("comes with when it will begin, at the pace of the best of the last minutes", async () => {
     const world = await newWorld();
-    const minute = async (at: number, counts: { succeeded: number; failed?: number }) =>
-      await world.t.run(async (ctx) => {
-        const none = {
-          ...{ enqueued: 0, started: 0, failed: 0, canceled: 0, timedOut: 0 },
-          ...{ waitMs: [], runMs: [], waitSumMs: 0, runSumMs: 0 },
-        };
-        await ctx.db.insert("periods", { queue: "tiles", per: "minute", at, ...none, ...counts });
-      });
     const ids = await world.enqueueBatch(Array.from({ length: 45 }, (_, n) => n));
-    await minute(T0 - 61 * 60_000, { succeeded: 1_000 });
+    await minute(world, T0 - 61 * 60_000, { succeeded: 1_000 });
     expect(await position(world, ids[30]!)).toEqual({ ahead: 30, more: false });
-    await minute(T0 - 2 * 60_000, { succeeded: 10, failed: 5 });
-    await minute(T0 - 60_000, { succeeded: 2 });
-    await minute(T0, { succeeded: 0 });
+    await minute(world, T0 - 2 * 60_000, { succeeded: 10, failed: 5 });
+    await minute(world, T0 - 60_000, { succeeded: 2 });
+    await minute(world, T0, { succeeded: 0 });
     expect(await position(world, ids[30]!)).toMatchObject({ startsAt: T0 + 2 * 60_000 });
     expect(await position(world, ids[0]!)).toMatchObject({ ahead: 0, startsAt: T0 });
     await world.t.mutation(api.operate.pauseQueue, { queue: "tiles" });
     expect(await position(world, ids[30]!)).toEqual({ ahead: 30, more: false });
+  });
+
+  test("is estimated by minutes in which jobs ended, also where jobs only came in since", async () => {
+    const world = await newWorld();
+    const ids = await world.enqueueBatch(Array.from({ length: 31 }, (_, n) => n));
+    await minute(world, T0 - 8 * 60_000, { succeeded: 15 });
+    for (let ago = 0; ago < 6; ago += 1)
+      await minute(world, T0 - ago * 60_000, { succeeded: 0, enqueued: 1, canceled: 1 });
+    expect(await position(world, ids[30]!)).toMatchObject({ startsAt: T0 + 2 * 60_000 });
   });
 });

@@ -6,7 +6,7 @@
  * shards let them: it is a place in line, not a promise.
  *
  * Reads for real: the job, its queue's row, routes and public cursors, the jobs before it up to 100, and one of each
- * place that is not empty; the ended jobs of the last minutes. Writes nothing. A subscription is invalidated when a job
+ * place that is not empty; the minutes of the last hour, up to five in which a job ended. Writes nothing. A subscription is invalidated when a job
  * before it moves.
  */
 import {
@@ -62,7 +62,7 @@ async function jobsBefore(db: DatabaseReader, queue: Queue, job: Doc<"jobs">): P
 
 /** How many jobs ended by themselves in each of the last minutes in which at least one did. */
 async function endedByMinute(db: DatabaseReader, queue: string, now: number): Promise<number[]> {
-  const rows = await db
+  const minutes = db
     .query("periods")
     .withIndex("queue", (q) =>
       q
@@ -70,7 +70,13 @@ async function endedByMinute(db: DatabaseReader, queue: string, now: number): Pr
         .eq("per", "minute")
         .gte("at", now - STARTS_WITHIN_MS),
     )
-    .order("desc")
-    .take(STARTS_FROM_MINUTES);
-  return rows.map(({ succeeded, failed, timedOut }) => succeeded + failed + timedOut);
+    .order("desc");
+  const ended: number[] = [];
+  // A minute has a row, too, if jobs only came in it, began or were canceled.
+  for await (const { succeeded, failed, timedOut } of minutes) {
+    const jobs = succeeded + failed + timedOut;
+    if (jobs > 0) ended.push(jobs);
+    if (ended.length === STARTS_FROM_MINUTES) break;
+  }
+  return ended;
 }
