@@ -187,6 +187,8 @@ export function whyLate(deadlineAt: number): Reason {
 /** The workers outside that are alive and serve the queue. */
 export interface CrewFacts {
   serving: number;
+  /** Alive as well, and quiet or about to stop: they are given no job, and are none of the serving ones. */
+  quiet: number;
   /**
    * The serving workers with labels, groups and budget for the job; the idle ones among them, and the jobs that the busy ones
    * hold.
@@ -295,9 +297,17 @@ function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
     left === null
       ? ", or give the queue a handler, so that Convex runs its jobs"
       : ", or configure a shorter `fallbackAfterMs`";
+  const { serving, quiet } = eligibleWorkers;
   const [kind, text, remedy]: [WhyKind, string, string] =
-    eligibleWorkers.serving === 0
-      ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
+    serving === 0
+      ? quiet === 0
+        ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
+        : [
+            "noWorker",
+            `${count(quiet, "worker")} that serve${quiet === 1 ? "s" : ""} "${queue}" ` +
+              `${quiet === 1 ? "is" : "are"} alive, and quiet or about to stop: no other is alive.`,
+            "Resume a quiet worker, start a worker for this queue",
+          ]
       : [
           "noWorkerWithLabels",
           `${count(eligibleWorkers.serving, "worker")} that serve${eligibleWorkers.serving === 1 ? "s" : ""} "${queue}" ` +

@@ -144,28 +144,36 @@ test("a live worker is shown before any number that has stopped since it was las
   expect(all.filter(({ state }) => state !== "stopped").map(({ name }) => name)).toEqual(["alive"]);
 });
 
-test("a worker outside is shown before any number of lanes that are awake", async () => {
-  const world = await newWorld();
-  await world.worker("outside").claim();
-  await world.t.run(async (ctx) => {
-    const [outside] = await ctx.db.query("sessions").collect();
-    const { _id: session, _creationTime, token: _token, ...fields } = outside!;
-    const lane = await ctx.db.insert("lanes", { queue: "tiles", session, cap: 1 });
-    for (let n = 0; n < 100; n += 1)
-      await ctx.db.insert("sessions", {
-        ...{ ...fields, sessionKey: `lane${n}`, name: `lane${n}`, lane, state: "active" },
-        ...{ lastSeenAt: Date.now() + 1, expiresAt: Date.now() + 20_000 },
-      });
-  });
-  const all = await shown(world);
-  expect(all).toHaveLength(100);
-  expect(all[0]).toMatchObject({ name: "outside", isLane: false });
-  // They hold no lease, as no session that is at work does.
-  await world.t.run(async (ctx) => {
-    for (const { _id, lane } of await ctx.db.query("sessions").collect())
-      if (lane !== undefined) await ctx.db.delete("sessions", _id);
-  });
-});
+test.each([
+  ["waits", 0],
+  ["is at work", 1],
+])(
+  "a worker outside that %s is shown before any number of lanes that are awake",
+  async (_, jobs) => {
+    const world = await newWorld();
+    for (let n = 0; n < jobs; n += 1) await world.enqueue();
+    await world.worker("outside").claim();
+    await world.t.run(async (ctx) => {
+      const [outside] = await ctx.db.query("sessions").collect();
+      const { _id: session, _creationTime, token: _token, ...kept } = outside!;
+      const fields = { ...kept, leases: [] };
+      const lane = await ctx.db.insert("lanes", { queue: "tiles", session, cap: 1 });
+      for (let n = 0; n < 100; n += 1)
+        await ctx.db.insert("sessions", {
+          ...{ ...fields, sessionKey: `lane${n}`, name: `lane${n}`, lane, state: "active" },
+          ...{ lastSeenAt: Date.now() + 1, expiresAt: outside!.expiresAt + 20_000 },
+        });
+    });
+    const all = await shown(world);
+    expect(all).toHaveLength(100);
+    expect(all[0]).toMatchObject({ name: "outside", isLane: false });
+    // They hold no lease, as no session that is at work does.
+    await world.t.run(async (ctx) => {
+      for (const { _id, lane } of await ctx.db.query("sessions").collect())
+        if (lane !== undefined) await ctx.db.delete("sessions", _id);
+    });
+  },
+);
 
 const RETRY = { initialBackoffMs: 1_000, base: 2, maxBackoffMs: 60_000 };
 

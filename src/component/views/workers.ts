@@ -2,7 +2,7 @@
  * Workers: the workers seen last, live ones and workers outside first, and the jobs that they hold. For people; nothing's
  * correctness depends on it.
  *
- * Reads for real: rows of sessions by when they were last seen, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
+ * Reads for real: rows of sessions by when they were last seen, and of active ones with a token, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
  * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
  * second: the hooks of `convex-conveyor/react` poll less often.
  */
@@ -25,9 +25,9 @@ import { shownSession } from "../rows/tokens.js";
 type Session = Doc<"sessions">;
 
 /**
- * The newest of each state, merged. Active sessions are indexed by the end of their leases, so where more are active
- * than are read, with leases of different lengths, sessions with the longer ones go first. With `queue`, of the workers
- * that last claimed from it.
+ * The newest of each state, merged, and of active ones workers outside besides. Active sessions are indexed by the end of
+ * their leases, so where more are active than are read, with leases of different lengths, sessions with the longer ones go
+ * first. With `queue`, of the workers that last claimed from it.
  */
 export async function workers(
   ctx: QueryCtx,
@@ -36,15 +36,24 @@ export async function workers(
   checkInteger("limit", limit, 1, WORKERS_MAX);
   if (queue !== undefined) checkName("The name of a queue", queue);
   const count = queue === undefined ? limit : WORKERS_SESSIONS_READ;
-  const newest = async (state: SessionState) =>
+  const newest = async (state: SessionState, beside = 1) =>
     await takeSessions(
       ctx.db
         .query("sessions")
         .withIndex("state", (q) => q.eq("state", state))
         .order("desc"),
       count,
+      beside,
     );
-  const sessions = (await Promise.all([newest("active"), newest("idle"), newest("gone")])).flat();
+  // Sessions with a token are workers outside: of any number of lanes that are awake, none is read in their place.
+  const outside = ctx.db
+    .query("sessions")
+    .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
+  const read = await Promise.all([
+    ...[newest("active", 2), takeSessions(outside, count, 2)],
+    ...[newest("idle"), newest("gone")],
+  ]);
+  const sessions = [...new Map(read.flat().map((one) => [one._id, one])).values()];
   // Sessions that have stopped, as a hundred of a deployment, leave room for each that is live, and lanes for workers outside.
   const rank = ({ state, lane }: Session) =>
     (state === "gone" ? 2 : 0) + (lane === undefined ? 0 : 1);
