@@ -287,7 +287,6 @@ function whyFullInside(inside: InsideFacts, eligibleWorkers: CrewFacts): Reason[
 }
 
 function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
-  const { eligibleWorkers, queue, labels, group, cost } = facts;
   const later =
     left === null
       ? ""
@@ -297,24 +296,23 @@ function whoIsMissing(facts: WaitingFacts, left: InsideFacts | null): Reason {
     left === null
       ? ", or give the queue a handler, so that Convex runs its jobs"
       : ", or configure a shorter `fallbackAfterMs`";
-  const { serving, quiet } = eligibleWorkers;
-  const [kind, text, remedy]: [WhyKind, string, string] =
-    serving === 0
-      ? quiet === 0
-        ? ["noWorker", `No worker that serves "${queue}" is alive.`, "Start a worker for this queue"]
-        : [
-            "noWorker",
-            `${count(quiet, "worker")} that serve${quiet === 1 ? "s" : ""} "${queue}" ` +
-              `${quiet === 1 ? "is" : "are"} alive, and quiet or about to stop: no other is alive.`,
-            "Resume a quiet worker, start a worker for this queue",
-          ]
-      : [
-          "noWorkerWithLabels",
-          `${count(eligibleWorkers.serving, "worker")} that serve${eligibleWorkers.serving === 1 ? "s" : ""} "${queue}" ` +
-            `${eligibleWorkers.serving === 1 ? "is" : "are"} alive, none of which may take it: it needs ${needs(labels, group, cost)}.`,
-          "Start a worker that offers it",
-        ];
+  const [kind, text, remedy] = missing(facts);
   return { ...one(kind, `${text}${later}`, `${remedy}${orLater}.`), ...until };
+}
+
+function missing(facts: WaitingFacts): [WhyKind, text: string, remedy: string] {
+  const { eligibleWorkers, queue, labels, group, cost } = facts;
+  const { serving, quiet } = eligibleWorkers;
+  const alive = (n: number) =>
+    `${count(n, "worker")} that serve${n === 1 ? "s" : ""} "${queue}" ${n === 1 ? "is" : "are"} alive`;
+  if (serving > 0) {
+    const text = `${alive(serving)}, none of which may take it: it needs ${needs(labels, group, cost)}.`;
+    return ["noWorkerWithLabels", text, "Start a worker that offers it"];
+  }
+  const start = "Start a worker for this queue";
+  if (quiet === 0) return ["noWorker", `No worker that serves "${queue}" is alive.`, start];
+  const text = `${alive(quiet)}, and given no job: quiet or about to stop.`;
+  return ["noWorker", text, `${start}, resume a quiet one`];
 }
 
 function needs(labels: readonly string[], group: string | undefined, cost: number): string {

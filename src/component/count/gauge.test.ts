@@ -252,6 +252,19 @@ describe("health", () => {
     expect((await health(world)).light).toBe("green");
   });
 
+  test("counts no worker as idle that is quiet or about to stop", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    await world.enqueue();
+    const { _id } = await worker.session();
+    await world.advance(MINUTE);
+    for (const fields of [{ isQuiet: true }, { isQuiet: undefined, mode: "draining" as const }]) {
+      await world.t.run((ctx) => ctx.db.patch("sessions", _id, fields));
+      expect((await health(world)).reason).toContain("No worker serves the queue.");
+    }
+  });
+
   test("says that a queue is paused, at once, and that no worker is there", async () => {
     const world = await newWorld();
     await world.enqueue();

@@ -18,6 +18,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
+import { mayClaim } from "../index/outsideWorkers.js";
 import { lastBlocked } from "../rows/events.js";
 import { countQuickly } from "./counts.js";
 import { takeSessions, takeWithin } from "../rows/rowBytes.js";
@@ -135,7 +136,10 @@ async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Prom
   return jobs < USUAL_JOBS_MIN ? null : percentileOf(waits, 0.95);
 }
 
-/** Idle ones first: where there are any, no other session is read. Active sessions write their rows with every call. */
+/**
+ * Idle ones first: where there are any, no other session is read. Active sessions write their rows with every call. One
+ * that is quiet or about to stop is given no job.
+ */
 async function workersOf(
   db: DatabaseReader,
   queue: string,
@@ -143,7 +147,7 @@ async function workersOf(
   beside: number,
 ): Promise<Pick<QueueFlow, "idleWorkers" | "hasWorkers">> {
   const serving = (sessions: Doc<"sessions">[]) =>
-    sessions.filter(({ lane, queues }) => lane === undefined && queues.includes(queue)).length;
+    sessions.filter((one) => mayClaim(one) && one.queues.includes(queue)).length;
   const latest = db
     .query("sessions")
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))

@@ -43,13 +43,15 @@ export async function eligibleWorkersOf(
       SESSIONS_READ_BYTES,
     );
   const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
-  const serving = [...idle.rows, ...active.rows].filter(
-    (session) => mayClaim(session) && session.queues.includes(job.queue),
+  const alive = [...idle.rows, ...active.rows].filter(
+    ({ lane, queues }) => lane === undefined && queues.includes(job.queue),
   );
+  const serving = alive.filter(mayClaim);
   const fitting = serving.filter((session) => allows(offerIn(session), job));
   const busy = fitting.filter(({ leases }) => leases.length > 0);
   return {
     serving: serving.length,
+    quiet: alive.length - serving.length,
     fitting: fitting.length,
     idle: fitting.length - busy.length,
     held: busy.reduce((sum, { leases }) => sum + leases.length, 0),

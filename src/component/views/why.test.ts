@@ -165,6 +165,24 @@ describe("a job that waits", () => {
     expect(await kinds(world, id)).toEqual(["noWorker", "next"]);
   });
 
+  test("finds only workers that are quiet or about to stop: they are alive, and given no job", async () => {
+    const world = await newWorld();
+    const worker = await idle(world, "w");
+    const id = await world.enqueue();
+    const [shown] = await world.t.query(api.lib.workers, {});
+    await world.t.mutation(api.operate.quietWorker, { id: shown!.id });
+    expect((await reasons(world, id))[0]).toMatchObject({
+      kind: "noWorker",
+      text: '1 worker that serves "tiles" is alive, and given no job: quiet or about to stop.',
+      remedy: expect.stringContaining("resume a quiet one"),
+    });
+    const { _id } = await worker.session();
+    await world.t.run((ctx) =>
+      ctx.db.patch("sessions", _id, { isQuiet: undefined, mode: "draining" }),
+    );
+    expect((await reasons(world, id))[0]!.text).toContain("is alive, and given no job");
+  });
+
   test("finds workers that may not take it: by labels, group and budget, as their last claims said", async () => {
     const world = await newWorld();
     const one = (options: object) => world.enqueue({}, options);
