@@ -101,6 +101,11 @@ export const DEFAULT_LABELS = {
       jobs === 1
         ? `Last job: ${successRate === 1 ? "succeeded" : "failed"}, run time ${duration(averageMs)}.`
         : `Last ${several(jobs, "job")}: ${share(successRate)} succeeded, average run time ${duration(averageMs)}.`,
+    /** The same where none of them was begun, so that there is no run time. */
+    noneRan: (jobs: number) =>
+      jobs === 1
+        ? "Last job: failed before it was begun."
+        : `Last ${several(jobs, "job")}: failed before they were begun.`,
   },
   overview: {
     part: "queues",

@@ -12,7 +12,7 @@ import { vHandlerTrouble, type HandlerTrouble } from "./protocol.js";
 /** Jobs by which `health` judges, by default and at most. */
 export const HEALTH_DEFAULT = 5;
 export const HEALTH_MAX = 100;
-/** The average of a queue without a finished job. */
+/** The average where no job ran. */
 export const AVERAGE_MS_DEFAULT = 5_000;
 
 /** With claimable work and room for it, a queue that takes nothing for so long stands still. */
@@ -60,13 +60,14 @@ export interface Setting {
 /** The average time and success rate of the last jobs, newest first. */
 export function rateOf(
   samples: readonly Sample[],
-): Pick<Health, "of" | "successRate" | "averageMs"> {
+): Pick<Health, "of" | "successRate" | "ran" | "averageMs"> {
   const ran = samples.flatMap(({ ms }) => (ms === undefined ? [] : [ms]));
   const total = ran.reduce((sum, ms) => sum + ms, 0);
   const succeeded = samples.filter((sample) => sample.succeeded).length;
   return {
     of: samples.length,
     successRate: samples.length === 0 ? 1 : succeeded / samples.length,
+    ran: ran.length,
     averageMs: ran.length === 0 ? AVERAGE_MS_DEFAULT : total / ran.length,
   };
 }

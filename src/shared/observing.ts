@@ -143,7 +143,9 @@ export const vHealth = v.object({
   of: v.number(),
   /** 0 to 1; 1 where none has ended. */
   successRate: v.number(),
-  /** From start to end; 5,000 where none has ended. */
+  /** How many of these were begun: a job that expired, or waited at its deadline, was not. */
+  ran: v.number(),
+  /** From start to end, of the ones that ran; 5,000 where none did. */
   averageMs: v.number(),
 });
 export type Health = Infer<typeof vHealth>;

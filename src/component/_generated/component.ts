@@ -2288,6 +2288,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
             }>;
             of: number;
             successRate: number;
+            ran: number;
             averageMs: number;
           };
         },
@@ -2307,6 +2308,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
           }>;
           of: number;
           successRate: number;
+          ran: number;
           averageMs: number;
         },
         Name
@@ -2438,6 +2440,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               }>;
               of: number;
               successRate: number;
+              ran: number;
               averageMs: number;
             };
           };
@@ -2601,6 +2604,7 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               }>;
               of: number;
               successRate: number;
+              ran: number;
               averageMs: number;
             };
           };

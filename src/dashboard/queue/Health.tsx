@@ -23,8 +23,11 @@ export function Health({ health }: { health: HealthOf }) {
 }
 
 /** "Last 50 jobs: 98 % succeeded, average run time 1.2 s." */
-export function HealthFigures({ health: { of, successRate, averageMs } }: { health: HealthOf }) {
-  const { lastJobs } = useLabels().health;
+export function HealthFigures({ health }: { health: HealthOf }) {
+  const { lastJobs, noneRan } = useLabels().health;
+  const { of, successRate, ran, averageMs } = health;
   if (of === 0) return null;
-  return <p className="cv-soft">{lastJobs(of, successRate, averageMs)}</p>;
+  return (
+    <p className="cv-soft">{ran === 0 ? noneRan(of) : lastJobs(of, successRate, averageMs)}</p>
+  );
 }

@@ -29,6 +29,16 @@ const listed = () =>
 
 const goTo = (hash: string) => act(() => void (window.location.hash = hash));
 
+test.each([
+  [1, "Last job: failed before it was begun."],
+  [3, "Last 3 jobs: failed before they were begun."],
+])("where none of the last jobs ran (%d), no run time is told", async (of, text) => {
+  const { gauge } = queueOf("tiles");
+  const health = { ...gauge.health, of, successRate: 0, ran: 0, averageMs: 5_000 };
+  shows([], { gauge: { ...gauge, health } });
+  expect(await screen.findByText(text)).toBeDefined();
+});
+
 test("the address says which jobs are listed, also when it changes", async () => {
   window.location.hash = "#/queues/tiles?status=timedOut&name=resize&order=next";
   shows([]);

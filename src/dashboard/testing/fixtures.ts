@@ -72,6 +72,7 @@ export function queueOf(name: string, given: Partial<ShownQueue> = {}): ShownQue
         reason: "it moves, and 98 of the last 100 jobs succeeded.",
         of: 100,
         successRate: 0.98,
+        ran: 100,
         averageMs: 1_240,
         worsens: [],
       },
