@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { bandsOf, COUNT_MAX, GAUGE_QUICK, type Gauge } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -27,7 +27,7 @@ async function row(world: World) {
 /** Rows as they would be, far more than tests can claim. */
 async function fill(
   world: World,
-  status: "pending" | "succeeded",
+  status: "pending" | "running" | "succeeded",
   jobs: number,
   error = "",
 ): Promise<void> {
@@ -137,6 +137,22 @@ describe("the gauge of a busy queue", () => {
     expect((await gauge(world)).counts.pending.count).toBe(0);
     await world.advance(11 * SECOND);
     expect((await gauge(world)).counts.pending.count).toBe(1);
+  });
+
+  test("is not taken from a row of a clock that was set back since, and the row is rewritten", async () => {
+    const world = await newWorld();
+    await keepBusy(world, 2);
+    const { _id, countedAt } = (await row(world))!;
+    const ahead = 10 * MINUTE;
+    await world.t.run((ctx) =>
+      ctx.db.patch("gauges", _id, {
+        at: Date.now() + ahead,
+        countedAt: { ...countedAt, succeeded: Date.now() + ahead },
+      }),
+    );
+    expect((await gauge(world)).at).toBe(Date.now());
+    await keepBusy(world, 1);
+    expect((await row(world))!.at).toBeLessThanOrEqual(Date.now());
   });
 
   test("where a status has many jobs, they are counted once a minute, and that they are few at once", async () => {
@@ -250,6 +266,23 @@ describe("health", () => {
     expect((await health(world)).light).toBe("red");
     await worker.claim();
     expect((await health(world)).light).toBe("green");
+  });
+
+  test.each([
+    ["red where more may run", 61, "red", "although 39 more may run"],
+    ["not red where all that may run do", 100, "yellow", "All workers are busy."],
+  ])("with many jobs that run is %s", async (_, jobs, light, reason) => {
+    const world = await newWorld({ push: true, maxParallelism: 100 });
+    await world.enqueue();
+    await fill(world, "running", jobs);
+    vi.setSystemTime(T0 + 2 * MINUTE);
+    const now = await health(world);
+    expect(now).toMatchObject({ light, reason: expect.stringContaining(reason) });
+    expect((await gauge(world)).health).toEqual(now);
+    await world.t.run(async (ctx) => {
+      for (const { _id, status } of await ctx.db.query("jobs").collect())
+        if (status === "running") await ctx.db.delete("jobs", _id);
+    });
   });
 
   test("counts no worker as idle that is quiet or about to stop", async () => {

@@ -22,6 +22,7 @@ import {
   HEALTH_DEFAULT,
   HEALTH_MAX,
   isFinished,
+  PARALLELISM_MAX,
   judgeHealth,
   PERIOD_MS,
   periodOf,
@@ -32,7 +33,6 @@ import {
   vQueueFlow,
   vSample,
   vStatus,
-  type Count,
   type Counts,
   type Gauge,
   type Health,
@@ -51,7 +51,7 @@ import {
 import { countEach, countQuickly } from "./counts.js";
 import { lastEnds, movementOf } from "./queueFlow.js";
 import { countsOf, rowsBetween } from "./periodRows.js";
-import { findQueue } from "../rows/queues.js";
+import { findQueue, type Queue } from "../rows/queues.js";
 
 type Row = Doc<"gauges">;
 /** The content of a row, or of a read of the jobs. */
@@ -101,12 +101,12 @@ export async function health(
   return judgeHealth(samples, flow, setting, now);
 }
 
-/** A row that is so old is no longer rewritten, even if it is marked as kept. */
+/** A row that is so old is no longer rewritten, even if it is marked as kept; nor is one of a clock that was set back since. */
 const DEAD_AFTER_MS = 6 * ROLL_UP_EVERY_MS;
 
 async function keptRow(db: DatabaseReader, queue: string, now: number): Promise<Row | null> {
   const row = await findGauge(db, queue);
-  return row !== null && row.isKept && row.at > now - DEAD_AFTER_MS ? row : null;
+  return row !== null && row.isKept && Math.abs(now - row.at) < DEAD_AFTER_MS ? row : null;
 }
 
 async function findGauge(db: DatabaseReader, queue: string): Promise<Row | null> {
@@ -151,16 +151,28 @@ async function readMovement(
   beside: number,
 ): Promise<Pick<Reading, "flow" | "oldestPendingAt">> {
   const queue = await findQueue(db, name);
-  const running = numberOf(await countQuickly(db, name, "running"));
-  if (queue === null) return { flow: { running, idleWorkers: 0, hasWorkers: false } };
+  if (queue === null) return { flow: { running: 0, idleWorkers: 0, hasWorkers: false } };
+  const running = await runningIn(db, queue, beside);
   const { flow, ...oldest } = await movementOf(db, queue, now, beside);
   return { flow: { ...flow, running }, ...oldest };
 }
 
-/** More than are counted are as many as may run anywhere. */
-function numberOf({ count, more }: Count): number {
-  return more ? Math.max(count, COUNT_MAX) : count;
+/**
+ * How many jobs run: where Convex itself runs many, and few queues are read, up to as many as may run, since room for one
+ * more makes the difference. More than are counted are as many as may run anywhere.
+ */
+async function runningIn(db: DatabaseReader, queue: Queue, beside: number): Promise<number> {
+  const { push = false, maxParallelism = 0 } = queue.config;
+  const most = push && beside === 1 ? Math.min(maxParallelism, COUNT_MAX) : 0;
+  const { count, more } =
+    most <= GAUGE_QUICK
+      ? await countQuickly(db, queue.name, "running")
+      : (await countEach(db, queue.name, ["running"], most, RUNNING_PART)).running;
+  return more ? PARALLELISM_MAX : count;
 }
+
+/** The running jobs are read in so small a part of what counts may read. */
+const RUNNING_PART = 3;
 
 /** The minute that runs, and four before it. New jobs are counted half a minute behind, and ends some seconds. */
 const RATE_MINUTES = 5;
@@ -204,7 +216,7 @@ export async function keepGauge(
   }
   const before = row?.isKept === true ? row : null;
   const samples = [...ended, ...(before?.samples ?? [])].slice(0, HEALTH_MAX);
-  if (before !== null && now - before.at < ROLL_UP_EVERY_MS / 2) {
+  if (before !== null && Math.abs(now - before.at) < ROLL_UP_EVERY_MS / 2) {
     // Counts are of a moment ago, but no later run is shown these ends.
     if (ended.length > 0) await ctx.db.patch("gauges", before._id, { samples });
     return;
@@ -234,7 +246,7 @@ function toCount(before: Row | null, now: number): { all: Status[]; quick: Statu
   const isDue = (status: Status) => {
     if (before.counts[status].count <= GAUGE_QUICK) return true;
     const everyMs = isFinished(status) ? GAUGE_FINISHED_MS : GAUGE_ACTIVE_MS;
-    return now - (before.countedAt[status] ?? 0) >= everyMs;
+    return Math.abs(now - (before.countedAt[status] ?? 0)) >= everyMs;
   };
   return {
     all: STATUSES.filter(isDue),
