@@ -171,8 +171,8 @@ async function runningIn(db: DatabaseReader, queue: Queue, beside: number): Prom
   return more ? PARALLELISM_MAX : count;
 }
 
-/** The running jobs are read in so small a part of what counts may read. */
-const RUNNING_PART = 3;
+/** Of what counts may read, so small a part: no more than a few large rows, or hundreds of usual ones. */
+const RUNNING_PART = 6;
 
 /** The minute that runs, and four before it. New jobs are counted half a minute behind, and ends some seconds. */
 const RATE_MINUTES = 5;
