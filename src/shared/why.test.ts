@@ -6,7 +6,14 @@ import { whyWaits, type InsideFacts, type WaitingFacts } from "./why.js";
 const NOW = Date.UTC(2026, 0, 1);
 const NOBODY = { serving: 0, quiet: 0, fitting: 0, idle: 0, held: 0, names: [], more: false };
 const INSIDE: InsideFacts = {
-  ...{ maxParallelism: 2, running: 0, names: [], isWaiting: false, leftUntil: NOW - 1_000 },
+  ...{
+    maxParallelism: 2,
+    running: 0,
+    more: false,
+    names: [],
+    isWaiting: false,
+    leftUntil: NOW - 1_000,
+  },
 };
 
 function waits(facts: Partial<WaitingFacts>) {

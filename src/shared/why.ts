@@ -206,6 +206,8 @@ export interface CrewFacts {
 export interface InsideFacts {
   maxParallelism: number;
   running: number;
+  /** Whether more may run than were read. */
+  more: boolean;
   /** Names of some of these jobs, the longest running first. */
   names: readonly string[];
   /** The queue waits for a slot of the mount, or for places. */
@@ -361,7 +363,7 @@ function whyNotYet(facts: WaitingFacts): Reason[] {
 function couldBeTaken({ eligibleWorkers, inside, now }: WaitingFacts): boolean {
   if (eligibleWorkers.idle > 0) return true;
   if (inside === null || now < inside.leftUntil + STUCK_MS) return false;
-  return !inside.isWaiting && inside.running < inside.maxParallelism;
+  return !inside.isWaiting && !inside.more && inside.running < inside.maxParallelism;
 }
 
 // --- Words --------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ export async function insideOf(
   const { push, maxParallelism, fallbackAfterMs } = queue.config;
   if (!push || !mayRunInside(job)) return null;
   if ((await rulesOf(db, queue, job)).handler === undefined) return null;
+  const most = Math.min(maxParallelism, INSIDE_READ) + OUTSIDE_READ;
   const [offers, waiting, rows] = await Promise.all([
     fallbackAfterMs > 0 ? offersOutside(db, queue.name, now) : [],
     db
@@ -79,12 +80,13 @@ export async function insideOf(
     db
       .query("jobs")
       .withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "running"))
-      .take(Math.min(maxParallelism, INSIDE_READ) + OUTSIDE_READ),
+      .take(most),
   ]);
   const inside = rows.filter(({ worker }) => worker?.startsWith(`${queue.name}#`) === true);
   return {
     maxParallelism,
     running: inside.length,
+    more: rows.length === most,
     names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
     isWaiting: waiting !== null,
     leftUntil: msOfCommit(job.seq as bigint) + (mayGoOutside(offers, job) ? fallbackAfterMs : 0),

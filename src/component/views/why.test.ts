@@ -238,6 +238,28 @@ describe("a job that waits", () => {
   });
 });
 
+const HANDLER = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
+
+test("where more jobs run inside Convex than are read, a job that waits is not said to be stuck", async () => {
+  const world = await newWorld({ push: true, maxParallelism: 400, handler: HANDLER });
+  const id = await world.enqueue();
+  const job = await world.job(id);
+  await world.t.run(async (ctx) => {
+    const { _id, _creationTime, wake: _wake, ...fields } = job;
+    const running = { status: "running" as const, order: 0, shard: 0, startedAt: T0, attempt: 1 };
+    for (let n = 0; n < 400; n += 1) {
+      const seq = ctx.db.vars.commitTs;
+      await ctx.db.insert("jobs", { ...fields, ...running, seq, worker: "tiles#1" });
+    }
+  });
+  vi.setSystemTime(T0 + 5 * 60_000);
+  expect(await kinds(world, id)).toEqual(["next"]);
+  await world.t.run(async (ctx) => {
+    for (const { _id, status } of await ctx.db.query("jobs").collect())
+      if (status === "running") await ctx.db.delete("jobs", _id);
+  });
+});
+
 test("where the rows of workers are too large to be read, none is said to be missing", async () => {
   const world = await newWorld();
   const worker = await idle(world, "a");
