@@ -209,9 +209,10 @@ async function rowsOf(
   if (announced && seen.all) seen = await ctx.runQuery(claimable, { max });
   const ids = scatter > 0 && seen.ids.length > room ? shuffled(seen.ids) : seen.ids;
   const found: string[] = [];
+  const mayOffer = table.rows.mayOffer();
   for (const id of ids) {
     if (found.length >= room) break;
-    if (table.rows.isPending(await table.rows.find(ctx, id))) found.push(id);
+    if (mayOffer(await table.rows.find(ctx, id))) found.push(id);
   }
   const all = announced && seen.all && found.length === ids.length;
   return { ids: found, bytes: seen.bytes, ...(all ? { all } : {}) };

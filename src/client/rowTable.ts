@@ -10,6 +10,7 @@ import {
   OFFERED_MAX_BYTES,
   OFFERED_ROWS_MAX,
 } from "../shared/index.js";
+import { inRange } from "./rowRange.js";
 import type { TableQueueOptions } from "./tableTypes.js";
 
 /** A claimed row, as `take` is asked for it. */
@@ -61,10 +62,21 @@ export class RowTable {
     return own === null ? null : ((await ctx.db.get(own)) as Row | null);
   }
 
-  /** Whether a row that was read for real may be offered. */
+  /** Whether a row says that it waits. */
   isPending(row: Row | null): boolean {
     const { columns, states } = this.options;
     return row !== null && row[columns.state] === states.pending;
+  }
+
+  /** Whether rows that were read for real may be offered: a snapshot may show them in the range when they are there no more. */
+  mayOffer(): (row: Row | null) => boolean {
+    const isInRange = inRange(this.range);
+    return (row) => row !== null && this.isPending(row) && isInRange(row);
+  }
+
+  private get range(): (q: any) => unknown {
+    const { range, columns, states } = this.options;
+    return range ?? ((q) => q.eq(columns.state, states.pending) as unknown);
   }
 
   /** Why the job of a row is to end, if it is. */
@@ -86,14 +98,12 @@ export class RowTable {
     max: number,
     maxBytes: number,
   ): Promise<{ rows: Row[]; bytes: number; all: boolean }> {
-    const { index, order = "asc", columns, states } = this.options;
-    const range = (this.options.range ??
-      ((q: any) => q.eq(columns.state, states.pending) as unknown)) as never;
+    const { index, order = "asc" } = this.options;
     const found: Row[] = [];
     let bytes = 0;
     const rows = ctx.db
       .query(this.table)
-      .withIndex(index as never, range)
+      .withIndex(index as never, this.range as never)
       .order(order);
     // No further than it takes: the range is a subscription's, too.
     for await (const row of rows) {
