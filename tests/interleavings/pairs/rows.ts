@@ -12,7 +12,7 @@ const NO_REAL_END: Mutant = {
 };
 const NO_REAL_ROW: Mutant = {
   without: "the real read of the rows that a claim offers",
-  changes: [{ in: "rowClaims.ts:rowsOf", condition: "table.rows.isPending", is: true }],
+  changes: [{ in: "rowClaims.ts:rowsOf", condition: "mayOffer", is: true }],
   finds: /was handed out|a job was made of/,
 };
 const NO_KEY: Mutant = {
