@@ -285,6 +285,24 @@ describe("health", () => {
     });
   });
 
+  test.each([0, 15_000])(
+    "of a ring that moves is not red between two rounds, with a rest of %d ms",
+    async (restMs) => {
+      const world = await newWorld({ circular: true, restMs });
+      const worker = world.worker("a");
+      const ids = await world.enqueueBatch(Array.from({ length: 12 }, (_, n) => n));
+      for (let round = 0; round < 10; round += 1) {
+        const [job] = await worker.claim();
+        await world.advance(10 * SECOND);
+        await worker.complete([succeeded(job!)]);
+      }
+      const { light } = await health(world);
+      expect(light).not.toBe("red");
+      const { reasons } = (await world.t.query(api.observe.why, { id: ids[11]! }))!;
+      expect(reasons.map(({ kind }) => kind)).not.toContain("stuck");
+    },
+  );
+
   test("counts no worker as idle that is quiet or about to stop", async () => {
     const world = await newWorld();
     const worker = world.worker("a");

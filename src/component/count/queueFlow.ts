@@ -4,6 +4,7 @@
  * write.
  */
 import {
+  bandsOf,
   BLOCKED_SHOWN_MS,
   FINISHED_STATUSES,
   IDLE_LIVE_MS,
@@ -44,7 +45,7 @@ export async function movementOf(
   const [blocked, oldest, claimedAt, usualWaitMs] = await Promise.all([
     lastBlocked(db, queue.name),
     oldestPendingIn(db, queue, beside),
-    lastClaimIn(db, queue.name),
+    lastClaimIn(db, queue),
     usualWaitIn(db, queue.name, now),
   ]);
   const workers =
@@ -99,14 +100,42 @@ async function oldestPendingIn(
 }
 
 /** When a job was last claimed, as far as the present jobs show; `null` if they show nothing. */
-export async function lastClaimIn(db: DatabaseReader, queue: string): Promise<number | null> {
+export async function lastClaimIn(
+  db: DatabaseReader,
+  { name: queue, config }: Queue,
+): Promise<number | null> {
   const [running, ...ended] = await Promise.all(
     (["running", ...FINISHED_STATUSES] as const).map((status) => newestOf(db, queue, status, 1)),
   );
   // A running job was last written by its claim.
   const claims = running!.map(({ seq }) => msOfCommit(seq as bigint));
   const starts = ended.flat().flatMap(({ startedAt }) => startedAt ?? []);
-  return claims.length + starts.length === 0 ? null : Math.max(...claims, ...starts);
+  const rounds = config.circular ? await lastRoundsIn(db, queue) : [];
+  const all = [...claims, ...starts, ...rounds];
+  return all.length === 0 ? null : Math.max(...all);
+}
+
+/**
+ * When items of a ring last ended a round, which is no end of a job, and leaves no start: of the newest one in line, in the
+ * place of a ring that has one priority and shard, and of the one that rests longest.
+ */
+async function lastRoundsIn(db: DatabaseReader, queue: string): Promise<number[]> {
+  const [, order] = bandsOf(0);
+  const newest = await Promise.all([
+    db
+      .query("jobs")
+      .withIndex("status", (q) =>
+        q.eq("queue", queue).eq("status", "pending").eq("order", order).eq("shard", 0),
+      )
+      .order("desc")
+      .first(),
+    db
+      .query("jobs")
+      .withIndex("status", (q) => q.eq("queue", queue).eq("status", "scheduled"))
+      .order("desc")
+      .first(),
+  ]);
+  return newest.flatMap((job) => job?.finishedAt ?? []);
 }
 
 /** Bytes of the last ends of each status: of jobs with long errors fewer are read. */

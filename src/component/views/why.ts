@@ -96,7 +96,7 @@ async function whyHere(db: DatabaseReader, queue: Queue, job: Job, now: number):
     eligibleWorkersOf(db, job, now),
     insideOf(db, queue, job, now),
     positionOf(db, queue, job, now),
-    lastClaimIn(db, queue.name),
+    lastClaimIn(db, queue),
   ]);
   if (job.prefer !== undefined && eligibleWorkers.fitting === 0 && !eligibleWorkers.more)
     return [whyPreferred(job.prefer)];
