@@ -214,7 +214,7 @@ export class Loop {
       this.apart.forget(ended);
       for (const answer of reply.answers) this.settle(answer);
       this.goApart(reports, execute);
-      this.hear(reply, isLook);
+      this.hear(reply, isLook, reports.length + ended.length);
     } catch {
       this.goApart(reports, execute);
       this.lookAt = this.clock.now() + REFUSED_WAIT_MS;
@@ -222,8 +222,10 @@ export class Loop {
     this.host.hears(this, reported, delivered);
   }
 
-  private hear(reply: LaneReply, isLook: boolean): void {
-    this.brought = reply.jobs.length;
+  private hear(reply: LaneReply, isLook: boolean, ended: number): void {
+    // A call that has lost records ends and takes nothing: the next one takes the jobs.
+    const isAgain = reply.jobs.length === 0 && reply.lookAfterMs === 0;
+    this.brought = isAgain ? Math.max(this.brought, ended) : reply.jobs.length;
     if (reply.jobs.length > 0) this.looks = 0;
     else if (isLook) this.looks += 1;
     this.lookAt = reply.lookAfterMs === null ? null : this.clock.now() + reply.lookAfterMs;

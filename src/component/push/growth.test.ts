@@ -1,6 +1,12 @@
 /** A lane that grows into the room of lanes that sleep, where there are more than one snapshot read asks about. */
 import { afterEach, expect, test, vi } from "vitest";
-import { COMPONENT_VERSION, LANE_WIDTH, lifeOf, type LaneJob } from "../../shared/index.js";
+import {
+  COMPONENT_VERSION,
+  LANE_WIDTH,
+  lifeOf,
+  STEAL_AFTER_MS,
+  type LaneJob,
+} from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
@@ -51,9 +57,11 @@ test("it grows as far as was found, whichever lanes are asked whether they sleep
   await leave(world);
 });
 
-test("a lane whose jobs end together grows into the room of its queue, though it seems half empty at each step", async () => {
+test("a lane that fills its room with jobs that wait grows into the room of its queue, and polls, where no lane does", async () => {
   const world = await newWorld({ push: true, maxParallelism: 50, handler: HANDLER });
   for (let n = 0; n < 20; n += 1) await world.enqueue();
+  // Younger ones have wakes of their own.
+  vi.setSystemTime(Date.now() + 2 * STEAL_AFTER_MS);
   let id!: Id<"lanes">;
   let process!: Id<"processes">;
   await inOne(world, async (ctx) => {
@@ -66,7 +74,6 @@ test("a lane whose jobs end together grows into the room of its queue, though it
       runsIn,
       expiresAt: Date.now() + 60_000,
     });
-    await ctx.db.insert("gates", { queue: "tiles", state: "full" });
     id = lane._id;
     const of = { number: 1, state: "open", generation: 0, openedAt: Date.now() } as const;
     process = await ctx.db.insert("processes", { ...of, scheduledId: runsIn });
@@ -97,6 +104,7 @@ test("a lane whose jobs end together grows into the room of its queue, though it
   expect(first.jobs).toHaveLength(2);
   expect(await capOf()).toBe(LANE_WIDTH);
   expect(first.lookAfterMs).not.toBeNull();
+  expect(await world.all("gates")).toMatchObject([{ state: "guarded", guard: id }]);
   const second = await step(first.jobs);
   expect(second.jobs).toHaveLength(18);
   await step(second.jobs);

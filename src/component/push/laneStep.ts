@@ -248,10 +248,10 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
           lane: look,
         });
   const held = running + taken.leases.length;
-  // Its jobs ended together, so it seemed to have room, and it is full again: it may grow into what is free.
-  const isFullAgain = !isOver && taken.leases.length > 0 && held === present.width;
-  const { width, asleep } = isFullAgain
-    ? await widthFor(ctx, queue, lane, { running: held, isWideEnough })
+  // No lane polls, and it has filled its room with jobs that wait: their wakes are late, or none comes.
+  const isBehind = isQuiet(gate) && taken.leases.length > 0 && held === present.width;
+  const { width, asleep } = isBehind
+    ? await widthFor(ctx, queue, lane, { running: held, isWideEnough: false })
     : present;
   if (taken.isTooLong === true && gate?.state === "full") await waitFor(ctx, queue.name, false);
   // It has filled all the places that there were, and there may be more jobs.
