@@ -104,8 +104,8 @@ export const DEFAULT_LABELS = {
     /** The same where none of them was begun, so that there is no run time. */
     noneRan: (jobs: number) =>
       jobs === 1
-        ? "Last job: failed before it was begun."
-        : `Last ${several(jobs, "job")}: failed before they were begun.`,
+        ? "Last job: failed before it started."
+        : `Last ${several(jobs, "job")}: failed before they started.`,
   },
   overview: {
     part: "queues",

@@ -30,8 +30,8 @@ const listed = () =>
 const goTo = (hash: string) => act(() => void (window.location.hash = hash));
 
 test.each([
-  [1, "Last job: failed before it was begun."],
-  [3, "Last 3 jobs: failed before they were begun."],
+  [1, "Last job: failed before it started."],
+  [3, "Last 3 jobs: failed before they started."],
 ])("where none of the last jobs ran (%d), no run time is told", async (of, text) => {
   const { gauge } = queueOf("tiles");
   const health = { ...gauge.health, of, successRate: 0, ran: 0, averageMs: 5_000 };
