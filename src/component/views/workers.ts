@@ -2,13 +2,15 @@
  * Workers: the workers seen last, live ones and workers outside first, and the jobs that they hold. For people; nothing's
  * correctness depends on it.
  *
- * Reads for real: rows of sessions by when they were last seen, and of active ones with a token, their rows in `tokenSessions`, and the rows of the first jobs that they hold. A
- * subscription is invalidated by every call and beat of a worker it shows, which in a busy fleet is many times per
- * second: the hooks of `convex-conveyor/react` poll less often.
+ * Reads for real: rows of sessions by when they were last seen, and where more are active, of active ones with a token;
+ * their rows in `tokenSessions`, and the rows of the first jobs that they hold. A subscription is invalidated by every
+ * call and beat of a worker it shows, which in a busy fleet is many times per second: the hooks of
+ * `convex-conveyor/react` poll less often.
  */
 import {
   checkInteger,
   checkName,
+  SESSIONS_READ_BYTES,
   WORKERS_SESSIONS_READ,
   WORKERS_JOBS_READ,
   WORKERS_MAX,
@@ -18,7 +20,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { takeSessions } from "../rows/rowBytes.js";
+import { takeSessions, takeWithin } from "../rows/rowBytes.js";
 import { originIn } from "../rows/tokenSessions.js";
 import { shownSession } from "../rows/tokens.js";
 
@@ -36,24 +38,23 @@ export async function workers(
   checkInteger("limit", limit, 1, WORKERS_MAX);
   if (queue !== undefined) checkName("The name of a queue", queue);
   const count = queue === undefined ? limit : WORKERS_SESSIONS_READ;
-  const newest = async (state: SessionState, beside = 1) =>
-    await takeSessions(
-      ctx.db
-        .query("sessions")
-        .withIndex("state", (q) => q.eq("state", state))
-        .order("desc"),
-      count,
-      beside,
-    );
-  // Sessions with a token are workers outside: of any number of lanes that are awake, none is read in their place.
-  const outside = ctx.db
-    .query("sessions")
-    .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
-  const read = await Promise.all([
-    ...[newest("active", 2), takeSessions(outside, count, 2)],
-    ...[newest("idle"), newest("gone")],
+  const newest = (state: SessionState) =>
+    ctx.db
+      .query("sessions")
+      .withIndex("state", (q) => q.eq("state", state))
+      .order("desc");
+  const [active, idle, gone] = await Promise.all([
+    takeWithin(newest("active"), count, SESSIONS_READ_BYTES / 2),
+    takeSessions(newest("idle"), count),
+    takeSessions(newest("gone"), count),
   ]);
-  const sessions = [...new Map(read.flat().map((one) => [one._id, one])).values()];
+  // Lanes may be all of these. Sessions with a token are workers outside.
+  const outside =
+    active.isCut || active.rows.length === count
+      ? await takeSessions(withToken(ctx.db), count, 2)
+      : [];
+  const read = [...active.rows, ...outside, ...idle, ...gone];
+  const sessions = [...new Map(read.map((one) => [one._id, one])).values()];
   // Sessions that have stopped, as a hundred of a deployment, leave room for each that is live, and lanes for workers outside.
   const rank = ({ state, lane }: Session) =>
     (state === "gone" ? 2 : 0) + (lane === undefined ? 0 : 1);
@@ -62,6 +63,12 @@ export async function workers(
     .sort((a, b) => rank(a) - rank(b) || b.lastSeenAt - a.lastSeenAt)
     .slice(0, limit);
   return await described(ctx.db, shown);
+}
+
+function withToken(db: DatabaseReader) {
+  return db
+    .query("sessions")
+    .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
 }
 
 /** The rows of held jobs are read for the first so many jobs, of the workers seen last. */
