@@ -7,10 +7,11 @@ import {
   checkJobOptions,
   conveyorError,
   kindOf,
-  listOf,
+  listIfGiven,
   MAX_RESETS_DEFAULT,
   retryRule,
   traceEnqueue,
+  wrongKind,
   type JobOptions,
   type JobRules,
   type NewJob,
@@ -83,8 +84,8 @@ export class NewJobs {
       runAfter: options.runAfter,
       key: key === undefined ? undefined : keyOf(key),
       group: options.group,
-      tags: tags === undefined ? undefined : listOf("tags", tags),
-      labels: labels === undefined ? undefined : listOf("labels", labels),
+      tags: listIfGiven("tags", tags),
+      labels: listIfGiven("labels", labels),
       prefer: prefer === undefined ? undefined : preferOf(prefer),
       cost: options.cost,
       expiresAfterMs: options.expiresAfterMs,
@@ -107,10 +108,7 @@ export class NewJobs {
       leaseMs: options.leaseMs,
       timeoutMs: options.timeoutMs,
       onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),
-      onCompleteExclude:
-        onCompleteExclude === undefined
-          ? undefined
-          : listOf("onCompleteExclude", onCompleteExclude),
+      onCompleteExclude: listIfGiven("onCompleteExclude", onCompleteExclude),
       handler: handler && (await handlerOf(handler)),
     });
   }
@@ -152,24 +150,17 @@ function inlineOfJob(): Error {
 
 function preferOf(prefer: PreferOption | null): Prefer {
   const { labels, worker, forMs = 0 } = prefer ?? {};
-  const list = labels === undefined ? undefined : listOf("prefer.labels", labels);
-  return { ...withoutUndefined({ labels: list, worker }), forMs };
+  return { ...withoutUndefined({ labels: listIfGiven("prefer.labels", labels), worker }), forMs };
 }
 
 function keyOf(key: string | KeyOption): UniqueKey {
   if (typeof key === "string") return { value: key };
-  if (typeof key !== "object" || key === null) throw noKey(key);
+  if (typeof key !== "object" || key === null) {
+    const instead = "Write the key as a text, or leave it out.";
+    throw wrongKind("key", "a text, or an object with one as `value`", key, instead);
+  }
   const { value, windowMs, onConflict } = key;
   return { value, ...withoutUndefined({ windowMs, onConflict }) };
-}
-
-function noKey(given: unknown): Error {
-  const got = kindOf(given);
-  return conveyorError(
-    "invalidArgument",
-    `key must be a text, or an object with one as \`value\`; got ${got}. Write the key as a text, or leave it out.`,
-    { argument: "key", got },
-  );
 }
 
 /** `internal.a.b` is another object each time it is written; a reference into a component has no name. */

@@ -11,7 +11,7 @@ import {
   checkQueueConfig,
   conveyorError,
   LEASE_DEFAULT_MS,
-  listOf,
+  listIfGiven,
   MAX_RESETS_DEFAULT,
   RETENTION_DEFAULT,
   retryRule,
@@ -322,10 +322,10 @@ export function configOf(
     ...said("fallbackAfterMs", options.fallbackAfterMs),
     ...said("handlerMissingAfterMs", options.handlerMissingAfterMs),
     ...said("circular", circular || undefined),
-    ...said("listBy", list("listBy", options.listBy)),
+    ...said("listBy", listIfGiven("listBy", options.listBy)),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
     ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
-    ...said("onCompleteExclude", list("onCompleteExclude", onCompleteExclude)),
+    ...said("onCompleteExclude", listIfGiven("onCompleteExclude", onCompleteExclude)),
   };
   checkQueueConfig(name, config);
   return config;
@@ -336,10 +336,6 @@ function resetsOf(
   kind: Kind | undefined,
 ): number | undefined {
   return perJob === true ? 0 : kind && resetsFor(kind);
-}
-
-function list<T>(what: string, given: Iterable<T> | undefined): T[] | undefined {
-  return given === undefined ? undefined : listOf(what, given);
 }
 
 function said<Field extends string, T>(field: Field, value: T | undefined): { [F in Field]?: T } {

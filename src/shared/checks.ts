@@ -37,13 +37,22 @@ export function listOf<T>(what: string, list: Iterable<T>): T[] {
   throw noList(what, given);
 }
 
+/** The same for an option that may be left out. */
+export function listIfGiven<T>(what: string, list: Iterable<T> | undefined): T[] | undefined {
+  return list === undefined ? undefined : listOf(what, list);
+}
+
 function noList(what: string, given: unknown): Error {
+  return wrongKind(what, "a list", given, "Pass an array, also of one element.");
+}
+
+/** A value of another kind than its type says, from code without types. `instead` says what to do. */
+export function wrongKind(what: string, kind: string, given: unknown, instead: string): Error {
   const got = kindOf(given);
-  return conveyorError(
-    "invalidArgument",
-    `${what} must be a list; got ${got}. Pass an array, also of one element.`,
-    { argument: what, got },
-  );
+  return conveyorError("invalidArgument", `${what} must be ${kind}; got ${got}. ${instead}`, {
+    argument: what,
+    got,
+  });
 }
 
 /** A list of so many items. */
@@ -98,7 +107,8 @@ export function checkName(what: string, name: string): void {
 
 /** A text for people: not blank, short, and of whole characters, since no call carries half of one. */
 export function checkLabel(what: string, label: string, maxLength: number = NAME_MAX_LENGTH): void {
-  if (typeof label !== "string") throw noText(what, label);
+  if (typeof label !== "string")
+    throw wrongKind(what, "a text", label, "Pass a string, or leave it out.");
   const isShort = label.trim() !== "" && label.length <= maxLength;
   if (isShort && isWellFormed(label)) return;
   const cut = label.slice(0, 100);
@@ -109,14 +119,5 @@ export function checkLabel(what: string, label: string, maxLength: number = NAME
       : `${what} must be 1 to ${maxLength} characters and not blank; got ${JSON.stringify(cut)}` +
           (label.length > maxLength ? `, of ${label.length} characters.` : "."),
     { argument: what, got: cut, max: maxLength },
-  );
-}
-
-function noText(what: string, given: unknown): Error {
-  const got = kindOf(given);
-  return conveyorError(
-    "invalidArgument",
-    `${what} must be a text; got ${got}. Pass a string, or leave it out.`,
-    { argument: what, got },
   );
 }
