@@ -8,7 +8,6 @@
  * A beat reads: the rows of its leases, as far as a bound in bytes.
  */
 import type { GenericMutationCtx, GenericQueryCtx } from "convex/server";
-import { getConvexSize } from "convex/values";
 import {
   CLAIM_MAX_BYTES,
   LEASES_MAX,
@@ -24,6 +23,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { callComponent } from "./mounted.js";
+import { sizeOf } from "./rowTable.js";
 import { TableQueue } from "./tableQueue.js";
 import type { AnyQueue } from "./types.js";
 
@@ -69,8 +69,8 @@ export class RowClaims {
     const named = [...new Set(queues)].filter(
       (name) => this.tables.has(name) && lookIn.includes(name),
     );
+    // A number that is not whole bounds nothing; the component refuses it.
     const room = Number.isInteger(max) ? Math.min(Math.max(0, max), LEASES_MAX) : 0;
-    // A number that is none bounds nothing; the component refuses it.
     if (named.length === 0 || room === 0) return {};
     const scope = await this.know(ctx, token);
     if (scope.groups !== null) return {};
@@ -145,7 +145,7 @@ export class RowClaims {
       const table = job?.status === "running" ? this.tables.get(job.queue) : undefined;
       if (table === undefined || job?.key === undefined) continue;
       const row = await table.rows.find(ctx, job.key);
-      bytes += row === null ? 0 : getConvexSize(row);
+      bytes += sizeOf(row);
       const reason = table.rows.whyEnded(row);
       if (reason !== null) await this.cancel(ctx, job.queue, job.id, reason);
     }

@@ -222,7 +222,8 @@ export class RowTable {
   }
 }
 
-function sizeOf(row: Row | null): number {
+/** In bytes. */
+export function sizeOf(row: Row | null): number {
   return row === null ? 0 : getConvexSize(row);
 }
 
