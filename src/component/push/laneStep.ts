@@ -229,13 +229,12 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
   // A new job has a wake of its own, or a polling lane: a lane started for one job polls for no other, and does not
   // grow.
-  const isSeenTo = gate?.state !== "full" && !guardsIt(gate, lane._id);
-  const isWideEnough = isQuiet(gate) || (isSeenTo && lane.cap <= 1);
+  const isForOne = lane.cap <= 1 && gate?.state !== "full" && !guardsIt(gate, lane._id);
+  const isWideEnough = isQuiet(gate) || isForOne;
   const present = isOver ? NO_WIDTH : await widthFor(ctx, queue, lane, { running, isWideEnough });
   // The jobs that it has yet to receive may be as many as one answer carries.
   const isAcknowledged = session.leases.every(({ callSeq }) => callSeq <= args.lastAckedCall);
-  const wanted =
-    !isAcknowledged || (isSeenTo && lane.cap <= 1) ? 0 : Math.max(0, present.width - running);
+  const wanted = !isAcknowledged || isForOne ? 0 : Math.max(0, present.width - running);
   const { room, given: before } = await placesOf(ctx, going, queue, wanted);
   const open = new Map([[queue.name, queue]]);
   const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
@@ -285,9 +284,9 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
   const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");
   const isPart = max < room && taken.leases.length === max;
-  // Where it goes on: at once.
   const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
+    // There is more for it: it calls again at once, unless it goes.
     ...reply(answers, jobs, isShort && typeof next !== "string" ? { lookAfterMs: 0 } : next),
     ...of,
     ...(given > 0 ? { given } : {}),

@@ -22,7 +22,8 @@
  * is to have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room
  * the sessions of lanes that may sleep; each job before it is taken, the lane's session, a timer of the janitor's. Never
  * the lanes of other queues. Snapshot reads: the queue's lanes and the mount's slots; as a claim, in all shards.
- * Writes: the jobs taken, a lane, its session, a process or a hand-over, the gate, and the door where that changes.
+ * Writes: the jobs taken, a lane, its session, a process or a hand-over, the gate, and the door where that changes;
+ * where `maxParallelism` was lowered, the caps of lanes that sleep.
  * Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue that changes its cap;
  * a claim of the same job. Callers never conflict with it.
  */
