@@ -30,7 +30,7 @@ test.each([...LARGE, ...TRIPLES.filter((_, i) => i % counts(6, 1) === 0)])(
 /** More than the machines of one deployment are apart, and less than a lease or the tolerance of a timer. */
 const SKEWS_MS = counts([300], [-300, 300]);
 
-/** In CI every third of the small ones. */
+/** In CI every sixth of the small ones. */
 const SKEWED = [...LEASES, ...CLAIMS]
   .filter((pair) => counts(!LARGE.includes(pair), true))
   .filter((_, i) => i % counts(6, 1) === 0);
