@@ -81,7 +81,7 @@ function keepBusy(client: ConvexHttpClient, mailsASecond: number): () => Promise
       running,
       client.mutation(api.stage.sendMails, { from: n * mailsASecond, count: mailsASecond }),
       client.mutation(api.stage.ask, {
-        ...{ question: `${QUESTIONS[n % QUESTIONS.length]!} (${n})`, words: 20, everyMs: 100 },
+        ...{ question: `${QUESTIONS[n % QUESTIONS.length]!} (${n})`, words: 5, everyMs: 400 },
       }),
       client.mutation(api.stage.render, { count: 2, ms: 1_000 }),
       ...(n % 5 === 0 ? [client.mutation(api.stage.callWebhooks, { count: 1 })] : []),

@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
 
   beforeAll(async () => {
     stage = await startStage();
-    unload = stage.load(counts(4, 10));
+    unload = stage.load(counts(2, 10));
     looks = await startLooks(stage);
   }, 180_000);
   afterEach(async () => {

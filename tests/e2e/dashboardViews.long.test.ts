@@ -15,7 +15,7 @@ import {
 } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
 
-const MAILS_A_SECOND = counts(4, 20);
+const MAILS_A_SECOND = counts(2, 20);
 
 describe.skipIf(!hasChromium())("the dashboard's views", () => {
   let stage: Stage;

@@ -80,8 +80,8 @@ test("a lane that is gone while one of its jobs runs too long goes with all that
   expect(lanesOf(line)).toMatchObject([{ _id: lane._id, state: "awake", generation: 2 }]);
 });
 
-/** A day later all lanes are forgotten but the first, which was seen last, and the one that has begun a job since. */
-async function dayLater(rolls: number): Promise<Line> {
+/** A day later all lanes are forgotten but the first, which was seen last. */
+async function dayLater(): Promise<Line> {
   const line = await newLine(3);
   for (let jobs = 0; jobs < 3; jobs += 1) {
     await line.enqueue();
@@ -96,6 +96,13 @@ async function dayLater(rolls: number): Promise<Line> {
   await line.pass(8 * MINUTE_MS);
   await goes(line, lanes.find(isFirst)!);
   await line.pass(DAY_MS - 4 * MINUTE_MS);
+  return line;
+}
+
+/** From that moment on another line each time: so many tokens before the next job. */
+async function withNextJob(day: Line, at: number, rolls: number): Promise<Line> {
+  const line = day.after(day.point);
+  line.transactions.now = at;
   for (let roll = 0; roll < rolls; roll += 1)
     await line.do(mutation("operate:createToken", { name: `token ${roll}`, queues: null }));
   await line.enqueue();
@@ -114,9 +121,11 @@ const sessionsOf = (line: Line) => line.rows("sessions").map((row) => row["sessi
 test("a lane that comes after older ones were forgotten has a number of its own", async () => {
   const last = "lane:tiles:2";
   // Which spare begins the job is by lot: the third, here, so that as many lanes are left as its number says.
-  let line = await dayLater(0);
+  const day = await dayLater();
+  const at = day.now;
+  let line = await withNextJob(day, at, 0);
   for (let rolls = 1; rolls < 30 && !sessionsOf(line).includes(last); rolls += 1)
-    line = await dayLater(rolls);
+    line = await withNextJob(day, at, rolls);
   expect(sessionsOf(line).sort()).toEqual(["lane:tiles:0", last]);
   for (let more = 0; more < 2; more += 1) {
     await line.enqueue();

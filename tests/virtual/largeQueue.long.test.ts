@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 /** In the deep run more than one transaction reads as all of anything. */
-const MAX_PARALLELISM = counts(33, 257);
+const MAX_PARALLELISM = counts(17, 257);
 const JOBS = MAX_PARALLELISM + 40;
 /** A limit that is raised takes effect within this time. */
 const RAISED_MS = 40;
