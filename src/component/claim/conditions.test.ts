@@ -280,6 +280,20 @@ describe("peek", () => {
     expect((await world.all("jobs")).every(({ status }) => status === "pending")).toBe(true);
   });
 
+  test("shows no more than its limit of jobs in many shards and priorities, in commit order", async () => {
+    const world = await newWorld({ shards: 4 });
+    const ids: string[] = [];
+    for (const priority of [1, 1, 1, 0, 0, 0]) ids.push(await world.enqueue(0, { priority }));
+    await world.t.run(async ({ db }) => {
+      for (const [i, id] of ids.entries())
+        await db.patch("jobs", id as never, { shard: [3, 1, 2, 0][i % 4]! });
+    });
+    for (const limit of [2, 3, 4, 5])
+      expect((await world.worker("w").peek({ limit })).map(({ id }) => id)).toEqual(
+        ids.slice(0, limit),
+      );
+  });
+
   test.each([0, 65, 1.5])("limit %s is refused", async (limit) => {
     const world = await newWorld();
     const refused = await refusal(world.worker("w").peek({ limit }));

@@ -7,7 +7,8 @@ import {
   STEAL_AFTER_MS,
 } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { fleetOf, type Fleet } from "./fleet.js";
+import type { Doc } from "../_generated/dataModel.js";
+import { fleetOf, PlacesByQueue, type Fleet } from "./fleet.js";
 import { newWorld, type World } from "../setup.test.js";
 import { findSessions, assignmentInFleet } from "./assignment.js";
 
@@ -160,6 +161,48 @@ describe("a fleet", () => {
     // Now all other sessions are silent, and may be gone.
     await world.skipTo(Date.now() + 1_000);
     expect(await take(6, 0.99)).toBeGreaterThan(its);
+  });
+});
+
+describe("a fleet that loses members", () => {
+  async function fleetAndLeave(does: boolean, sessionKey: string) {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    await counted(world);
+    ask(does);
+    await world.skipTo(Date.now() + 1_000);
+    const args = { token: world.token, sessionKey, leases: [], callSeq: 2 };
+    await world.t.mutation(api.lib.leave, args);
+    return (await counted(world))[0]!.members.byteLength / 4;
+  }
+
+  test("is counted without them, when one of the few that request a count leaves", async () => {
+    expect(await fleetAndLeave(true, sessions[3]!)).toBe(MANY - 1);
+    expect(await fleetAndLeave(false, sessions[3]!)).toBe(MANY);
+  });
+});
+
+describe("the places of a session by queue", () => {
+  const session = (sessionKey: string, queues: string[], lane?: string) =>
+    ({ sessionKey, queues, lane }) as unknown as Doc<"sessions">;
+
+  test("are among workers, and no lanes, that serve the queue; queues of the same place share an entry", () => {
+    const workers = [session("a", ["x", "y"]), session("b", ["x", "y", "z"])];
+    const live = [...workers, session("a-lane", ["x"], "lane"), session("c", ["other"])];
+    expect(new PlacesByQueue("b", live).known(["x", "y", "z"])).toEqual([
+      { size: 2, rank: 1, queues: ["x", "y"] },
+      { size: 1, rank: 0, queues: ["z"] },
+    ]);
+  });
+
+  test("are known of counted queues alone where more sessions are live than a claim reads", () => {
+    const live = sessions.slice(0, RANKED_SESSIONS_MAX + 1).map((one) => session(one, ["x", "y"]));
+    const places = new PlacesByQueue(sessions[0]!, live);
+    places.note("x", { size: 40, rank: 7 });
+    expect(places.known(["x", "y"])).toEqual([{ size: 40, rank: 7, queues: ["x"] }]);
+    const few = new PlacesByQueue(sessions[0]!, live.slice(1));
+    expect(few.known(["x", "y"])).toMatchObject([{ size: 9, queues: ["x", "y"] }]);
   });
 });
 

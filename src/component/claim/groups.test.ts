@@ -58,4 +58,17 @@ describe("groups", () => {
     await world.enqueue("more", { group: "a" });
     expect(await worker.hasWork({ groups: ["a"] }, { on: true })).toBe(true);
   });
+
+  test("rows of others in such numbers that a look may read no further are work for a claim: an idle worker never sleeps before them", async () => {
+    const world = await newWorld({ shards: 4 });
+    await world.enqueueBatch(Array<string>(130).fill("other"), { group: "b", priority: 1 });
+    await world.enqueue("mine", { group: "a" });
+    const worker = world.worker("w");
+    const groups = ["a"];
+    expect(await worker.hasWork({ groups })).toBe(true);
+    expect(await worker.waiting({ groups })).toEqual({ jobs: [], more: true });
+    expect(await worker.peek({ groups })).toEqual([]);
+    await worker.claim(1, { groups });
+    expect(await worker.hasWork({ groups }, { on: true })).toBe(true);
+  });
 });

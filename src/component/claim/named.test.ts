@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { LEASES_MAX, NAMED_MAX, NAMED_WAITED_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { failed, newWorld, refusal, released, type Worker } from "../setup.test.js";
+import type { Id } from "../_generated/dataModel.js";
+import { failed, newWorld, refusal, released, type Worker, type World } from "../setup.test.js";
 
 const SHARDS = { shards: 8 };
 const RETRY = { maxAttempts: 3, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 60_000 };
@@ -53,6 +54,33 @@ describe("a subscription names", () => {
   test("none of more than are named", async () => {
     const world = await newWorld(SHARDS);
     await world.enqueueBatch(Array.from({ length: 4 * NAMED_MAX }, (_, n) => n));
+    expect(await world.worker("a").waiting()).toEqual(MORE);
+  });
+
+  /** Moves waiting jobs: the jobs of one transaction are spread at random. */
+  async function lie(world: World, shards: number[], ids: string[]): Promise<void> {
+    await world.t.run(async ({ db }) => {
+      for (const [i, id] of ids.entries())
+        await db.patch("jobs", id as Id<"jobs">, { shard: shards[i % shards.length]! });
+    });
+  }
+
+  test("as many as may be named, wherever they lie, in commit order, and none of one more", async () => {
+    const world = await newWorld(SHARDS);
+    const ids: string[] = [];
+    for (let n = 0; n < NAMED_MAX; n += 1) ids.push(await world.enqueue(n));
+    for (const shards of [[0], [7, 2, 5, 0]]) {
+      await lie(world, shards, ids);
+      const jobs = ids.map((id) => ({ id }));
+      expect(await world.worker("a").waiting()).toEqual({ jobs, more: false });
+    }
+    await lie(world, [0], [...ids, await world.enqueue(0)]);
+    expect(await world.worker("a").waiting()).toEqual(MORE);
+  });
+
+  test("none where more may lie in one place than it reads, so that no job is left unnamed", async () => {
+    const world = await newWorld(SHARDS);
+    await lie(world, [3], await world.enqueueBatch([1, 2, 3, 4, 5]));
     expect(await world.worker("a").waiting()).toEqual(MORE);
   });
 
