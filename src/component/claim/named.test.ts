@@ -164,6 +164,24 @@ describe("a claim that names jobs", () => {
     expect(await idsOf(claimNamed(world.worker("a"), named))).toEqual([mine]);
   });
 
+  test("passes over a job whose queue was paused after it was named, and takes the jobs of other queues", async () => {
+    const world = await newWorld(SHARDS);
+    const other = { name: "other", config: world.queue.config };
+    const jobs = [{ payload: 2, options: {} }];
+    const [paused] = await world.t.mutation(api.lib.enqueue, { queue: other, jobs });
+    const mine = await world.enqueue(1);
+    await world.t.run(async ({ db }) => {
+      const rows = await db.query("queues").collect();
+      await db.patch("queues", rows.find(({ name }) => name === "other")!._id, { pausedAt: 1 });
+    });
+    const { token, queue } = world;
+    const claimed = world.t.mutation(api.lib.claim, {
+      ...{ token, sessionKey: "s", callSeq: 1, name: "a", queues: [queue, other], max: 9 },
+      ...{ named: [paused!.id, mine], lookIn: [] },
+    });
+    expect(await idsOf(claimed)).toEqual([mine]);
+  });
+
   test("takes nothing by its name from a queue that keeps an order, but searches it if the claim says so", async () => {
     const world = await newWorld();
     const [first, second] = await world.enqueueBatch([1, 2]);
