@@ -99,6 +99,11 @@ export class Loop {
     return 2 * Math.max(this.brought, this.outbox.size + this.apart.over.length) + 2;
   }
 
+  /** Whether it calls by itself, though none of its jobs ends. */
+  get polls(): boolean {
+    return this.lookAt !== null;
+  }
+
   /** Whether its next call may be its last: it reports all that the lane has. */
   get mayLeave(): boolean {
     return this.pending === 0;

@@ -181,7 +181,7 @@ describe("polls", () => {
     await fake.start(processOf([start(job("a"))]));
     await fake.clock.advance(60_000);
     await fake.end("a");
-    expect(fake.asked).toEqual([]);
+    expect(fake.countOf("look")).toBe(0);
     expect(fake.steps[0]!.in).not.toHaveProperty("receivedUpTo");
   });
 
@@ -193,6 +193,9 @@ describe("polls", () => {
     expect(fake.asked.at(-1)!.at).toBeGreaterThan(receivesMs(true) + PROCESS_LATE_MS - 1_000);
     await fake.clock.advance(60_000);
     expect(fake.countOf("look")).toBe(before);
+    // From then on no lane comes that could use its places.
+    expect(fake.asked.at(-1)).toMatchObject({ call: "rouse", args: { givenBack: 8 } });
+    expect(fake.countOf("rouse")).toBe(1);
   });
 
   test("that are refused are made again", async () => {
@@ -288,6 +291,38 @@ describe("places that it does not use", () => {
     const left = 20 - given.reduce((sum, count) => sum + count);
     expect(left).toBeGreaterThanOrEqual(4);
     expect(left).toBeLessThanOrEqual(10);
+  });
+
+  test("are given back by a call of their own where all lanes wait for long jobs, and make none", async () => {
+    const fake = new FakeProcess();
+    fake.step = (args) => ({ ...goesOn, answers: heardOf(args) });
+    const rouses = () => fake.asked.filter(({ call }) => call === "rouse");
+    await fake.start(processOf([start(job("a"), job("b"), job("c"))], { places: 20 }));
+    await fake.clock.advance(990);
+    expect(rouses()).toEqual([]);
+    await fake.clock.advance(60_000);
+    expect(rouses().map(({ args }) => args)).toEqual([
+      { process: "process", generation: 3, givenBack: 17 },
+    ]);
+    // Few are kept: the next job is likely to need one.
+    await fake.end("b");
+    await fake.end("c");
+    await fake.clock.advance(60_000);
+    expect(rouses()).toHaveLength(1);
+  });
+
+  test("are said again a second later where the call that gives them back was refused", async () => {
+    const fake = new FakeProcess();
+    fake.rouse = (calls) => {
+      if (calls === 1) throw new Error("Too many concurrent requests.");
+    };
+    await fake.start(processOf([start(job("a"))], { places: 20 }));
+    await fake.clock.advance(60_000);
+    const rouses = fake.asked.filter(({ call }) => call === "rouse");
+    expect(rouses.map(({ args }) => args)).toEqual([
+      { process: "process", generation: 3, givenBack: 19 },
+      { process: "process", generation: 3, givenBack: 19 },
+    ]);
   });
 
   test("are given back at once where queues wait, all but one, with the word that wakes them", async () => {

@@ -108,11 +108,13 @@ class Process implements Host {
     // Wakes at the same moment as the one that started it hand it their lanes: it polls for them first of all.
     this.lookedAt = clock.now() - PROCESS_LOOK_MS + FIRST_LOOK_MS;
     this.givenAt = clock.now();
+    this.receives = start.receives;
   }
 
   async live(): Promise<void> {
     const over = new Promise<void>((resolve) => (this.ends = resolve));
     this.adopt(this.start.lanes);
+    this.restSoon();
     const stop = this.start.receives ? this.lookNowAndThen() : () => undefined;
     await over;
     stop();
@@ -130,6 +132,7 @@ class Process implements Host {
   private left(loop: Loop): void {
     this.loops.delete(loop);
     if (this.loops.size > 0) return;
+    this.forgetRest();
     if (this.isClosed) this.ends();
     else void this.close();
   }
@@ -195,6 +198,27 @@ class Process implements Host {
     this.isClosing = false;
     this.adoptStartable();
     this.beginWaiting();
+    this.restSoon();
+  }
+
+  /**
+   * Its lanes may wait for long jobs, and make no call meanwhile that could give places back: after a while without a
+   * call one of its own does. A receiver keeps them for lanes that are handed to it, while no queue waits for places.
+   */
+  private restSoon(): void {
+    this.forgetRest();
+    this.forgetRest = this.clock.after(GIVEN_FOR_MS, () => {
+      if (this.receives || [...this.loops].some(({ polls }) => polls)) return;
+      if (this.unused > PLACES_SPARE || this.givenBack > this.saidBack) void this.rouse(false);
+    });
+  }
+  private forgetRest: () => void = () => undefined;
+  /** Lanes may be handed to it, and it polls for them. */
+  private receives: boolean;
+
+  /** Places that no job has, and no call under way may fill. */
+  private get unused(): number {
+    return this.places - this.running - this.offered - this.waiting.length;
   }
 
   /**
@@ -306,9 +330,8 @@ class Process implements Host {
 
   /** Queues wait for places: free ones are given back, so that the queues find them. In vain they are not woken. */
   private async rouse(arePlaces: boolean): Promise<void> {
-    if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return;
-    const left = this.places - this.running - this.offered - this.waiting.length;
-    this.giveBack(Math.max(0, Math.min(left, this.places - 1)));
+    if (this.clock.now() < this.rousedAt + ROUSE_EVERY_MS) return this.restSoon();
+    this.giveBack(Math.max(0, Math.min(this.unused, this.places - 1)));
     const { givenBack } = this;
     if (givenBack === this.saidBack && !arePlaces) return;
     this.rousedAt = this.clock.now();
@@ -317,6 +340,7 @@ class Process implements Host {
       this.saidBack = Math.max(this.saidBack, givenBack);
     } catch {
       // They wait on, and are woken the next time.
+      this.restSoon();
     }
   }
 
@@ -328,7 +352,11 @@ class Process implements Host {
     let forget = () => {};
     let asksAt = this.clock.now() + ROUSE_EVERY_MS;
     const again = () => {
-      if (isOver || this.clock.now() > until) return;
+      if (isOver) return;
+      if (this.clock.now() > until) {
+        this.receives = false;
+        return this.restSoon();
+      }
       const dueAt = Math.min(this.lookedAt + PROCESS_LOOK_MS, asksAt);
       forget = this.clock.after(Math.max(10, dueAt - this.clock.now()), () => void look());
     };

@@ -62,16 +62,17 @@ export async function placesFor(
 
 /**
  * Places that a process does not use: `givenBack` are all that it ever gave back, so that it may say so again. Reads its
- * row and its grant for real.
+ * row and its grant for real. Returns whether it has given back any.
  */
-export async function takeBackPlaces(ctx: MutationCtx, back: GivenBack): Promise<void> {
+export async function takeBackPlaces(ctx: MutationCtx, back: GivenBack): Promise<boolean> {
   const { givenBack = 0 } = back;
   const row = givenBack <= 0 ? null : await ownRow(ctx, back);
   const own = row === null ? null : await grantOf(ctx.db, row._id);
-  if (own === null) return;
+  if (own === null) return false;
   const more = givenBack - (own.givenBack ?? 0);
-  if (more <= 0) return;
+  if (more <= 0) return false;
   await ctx.db.patch("grants", own._id, { extra: Math.max(0, own.extra - more), givenBack });
+  return true;
 }
 
 export async function grantOf(db: DatabaseReader, process: Id<"processes">) {

@@ -11,8 +11,8 @@
  * the free capacity.
  *
  * Reads for real: the lane, its session, the jobs reported, the queue's row, its gate; where it may grow, which it may
- * where a lane is relied on, or jobs that waited filled it, all the queue's lanes; then as a claim. Writes: these jobs,
- * the session; the lane where its cap changes, the gate where this lane begins or ends guarding it. Conflicts with: a
+ * where a lane is relied on, or jobs that waited filled it, all the queue's lanes; where it gives places back, the first
+ * queue that waits; then as a claim. Writes: these jobs, the session; the lane where its cap changes, the gate where this lane begins or ends guarding it. Conflicts with: a
  * wake of the queue, a lane of the queue that starts, leaves or changes its cap; the conflicts of handlers and
  * callbacks. Never with an enqueue, but where the gate changes.
  */
@@ -46,9 +46,8 @@ import { closeCall, generationOf, isWatched, keepLeases, type Session } from "..
 import { describeLaneJobs } from "./laneJobs.js";
 import type { Lane, Width } from "./lanes.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor } from "./lanes.js";
-import { takeBackPlaces } from "./grants.js";
 import { forgetHandOver } from "./handOvers.js";
-import { waitFor } from "./mainLoop.js";
+import { takeBackFrom, waitFor } from "./mainLoop.js";
 import { isMutation, isTimeOver, takesMore } from "../edges/processTime.js";
 import { getQueue, type Queue } from "../rows/queues.js";
 import { recordAll } from "../attempts/recording.js";
@@ -77,7 +76,7 @@ export async function stepOf(
   const now = Date.now();
   checkLength("The finished jobs of a call", args.finished, 0, LEASES_MAX);
   // With any answer its process counts them as given back.
-  if (args.in !== undefined) await takeBackPlaces(ctx, args.in);
+  if (args.in !== undefined) await takeBackFrom(ctx, args.in);
   const id = ctx.db.normalizeId("lanes", args.lane);
   const lane = id === null ? null : await ctx.db.get("lanes", id);
   if (lane === null) return over(lost(args));

@@ -5,7 +5,7 @@ import { internal } from "../_generated/api.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
-import { chooseTarget } from "./mainLoop.js";
+import { chooseTarget, takeBackFrom } from "./mainLoop.js";
 
 const HANDLER = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
 
@@ -49,4 +49,25 @@ test("a poll says that there are places where the queue that they are kept for w
   expect(await arePlaces()).toBe(false);
   await t.run((ctx) => ctx.db.insert("waitingQueues", { queue: "small", isServed: false }));
   expect(await arePlaces()).toBe(true);
+});
+
+test("a lane's step that gives places back has the queue woken that waits for them, and one that gives none wakes none", async () => {
+  const { t } = await newWorld();
+  const process = await t.run(async (ctx) => {
+    const of = { state: "open", generation: 1, openedAt: Date.now(), number: 0 } as const;
+    const id = await ctx.db.insert("processes", of);
+    await ctx.db.insert("grants", { process: id, extra: 9 });
+    await ctx.db.insert("waitingQueues", { queue: "small", isServed: false });
+    return id;
+  });
+  const back = async (givenBack: number) =>
+    await t.run(async (raw) => {
+      const ctx = raw as unknown as MutationCtx;
+      await takeBackFrom(ctx, { process, generation: 1, givenBack });
+      const scheduled = await ctx.db.system.query("_scheduled_functions").collect();
+      return scheduled.filter(({ name }) => name.includes("rouseQueues")).length;
+    });
+  expect(await back(0)).toBe(0);
+  expect(await back(4)).toBe(1);
+  expect(await back(4)).toBe(1);
 });

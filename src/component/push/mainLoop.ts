@@ -279,12 +279,11 @@ export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Proce
 async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Promise<Process> {
   const { to: state } = edge(row.state, event);
   const changed = { state, scheduledId: undefined, action: undefined };
-  const [, waiting] = await Promise.all([
+  await Promise.all([
     dropPlaces(ctx, row._id),
-    ctx.db.query("waitingQueues").first(),
+    rouseSoon(ctx),
     ctx.db.patch("processes", row._id, changed),
   ]);
-  if (waiting !== null) await ctx.scheduler.runAfter(0, internal.push.mainLoop.rouseQueues, {});
   return (await ctx.db.get("processes", row._id))!;
 }
 
@@ -325,6 +324,16 @@ export async function waitFor(ctx: MutationCtx, queue: string, isServed: boolean
   await ctx.db.insert("waitingQueues", { queue, isServed });
   // A process may have ended meanwhile, and seen no queue that waits: this wake begins after both.
   await scheduleWake(ctx, { name: queue }, undefined, WAKE_AGAIN_MS);
+}
+
+/** A lane's step gives places back. Reads for real, where it does, also the first queue that waits, which is woken. */
+export async function takeBackFrom(ctx: MutationCtx, back: GivenBack): Promise<void> {
+  if (await takeBackPlaces(ctx, back)) await rouseSoon(ctx);
+}
+
+async function rouseSoon(ctx: MutationCtx): Promise<void> {
+  if ((await ctx.db.query("waitingQueues").first()) !== null)
+    await ctx.scheduler.runAfter(0, internal.push.mainLoop.rouseQueues, {});
 }
 
 /**
