@@ -279,11 +279,12 @@ export async function loseProcess(ctx: MutationCtx, row: Process): Promise<Proce
 async function free(ctx: MutationCtx, row: Process, event: "close" | "lose"): Promise<Process> {
   const { to: state } = edge(row.state, event);
   const changed = { state, scheduledId: undefined, action: undefined };
-  await Promise.all([
+  const [, waiting] = await Promise.all([
     dropPlaces(ctx, row._id),
-    rouseSoon(ctx),
+    ctx.db.query("waitingQueues").first(),
     ctx.db.patch("processes", row._id, changed),
   ]);
+  if (waiting !== null) await ctx.scheduler.runAfter(0, internal.push.mainLoop.rouseQueues, {});
   return (await ctx.db.get("processes", row._id))!;
 }
 
@@ -328,12 +329,9 @@ export async function waitFor(ctx: MutationCtx, queue: string, isServed: boolean
 
 /** A lane's step gives places back. Reads for real, where it does, also the first queue that waits, which is woken. */
 export async function takeBackFrom(ctx: MutationCtx, back: GivenBack): Promise<void> {
-  if (await takeBackPlaces(ctx, back)) await rouseSoon(ctx);
-}
-
-async function rouseSoon(ctx: MutationCtx): Promise<void> {
-  if ((await ctx.db.query("waitingQueues").first()) !== null)
-    await ctx.scheduler.runAfter(0, internal.push.mainLoop.rouseQueues, {});
+  if (!(await takeBackPlaces(ctx, back))) return;
+  const waiting = await ctx.db.query("waitingQueues").first();
+  if (waiting !== null) await ctx.scheduler.runAfter(0, internal.push.mainLoop.rouseQueues, {});
 }
 
 /**
