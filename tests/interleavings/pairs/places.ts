@@ -1,5 +1,9 @@
 /** Places of processes: all together never have more than the class, whichever transactions give some and take some back. */
-import type { LaneReply, QueueDeclaration } from "../../../src/shared/index.js";
+import {
+  PLACES_BY_CLASS,
+  type LaneReply,
+  type QueueDeclaration,
+} from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import {
   HANDLER,
@@ -25,12 +29,13 @@ function push(line: Line, name: string, config: Config = {}): QueueDeclaration {
   return line.declare(name, { push: true, handler: HANDLER, maxParallelism: 4, ...config });
 }
 
-/** A lane with one job, in a process of its own. */
+/** A lane with as many jobs, in a process of its own. */
 async function started(
   line: Line,
   queue: QueueDeclaration,
+  jobs = 1,
 ): Promise<{ lane: LaneRow; process: ProcessRow }> {
-  await line.do(line.enqueues(1, queue));
+  await line.do(line.enqueues(jobs, queue));
   await line.pass(0);
   const lane = awakeLane(line, queue);
   return { lane, process: processOf(line, lane)! };
@@ -134,6 +139,40 @@ const giveBackAndWideStart: Pair = {
   mutants: [BLIND_START],
 };
 
+/** All places that queues of many jobs share are one process's. It runs a job for long, and so does a lane of another queue. */
+const giveBackAndWait: Pair = {
+  of: "a lane's call that gives places back, and an enqueue to a queue that waits for them",
+  orders: 162,
+  async setUp(line) {
+    const { lane, process } = await started(line, push(line, line.queue.name), 2);
+    const other = push(line, "other");
+    const busy = (await started(line, other)).lane;
+    await line.do(asks(process, SHARED));
+    await line.do(line.enqueues(2, other));
+    await line.pass(WAITS_MS);
+    must(line.rows("waitingQueues").length === 1, "the queue does not wait");
+    return {
+      calls: {
+        step: steps(line, lane, { ends: 0, in: { givenBack: SHARED } }),
+        enqueue: line.enqueues(1, other),
+      },
+      rest: (after) => checkLanesRest(after, lane, busy),
+    };
+  },
+  mutants: [
+    {
+      without: "the wake of queues that wait, by a call that gives places back",
+      changes: [
+        { in: "mainLoop.ts:takeBackFrom", begins: "return void (await takeBackPlaces(ctx, back));" },
+      ],
+      finds: /^a job is pending, and no lane scans/,
+    },
+  ],
+};
+const SHARED = PLACES_BY_CLASS["s16"]!.any;
+/** Longer than until the queue has been woken once more. */
+const WAITS_MS = 5_000;
+
 /** The process was taken for lost, and gives places back late. */
 const lateGiveBack: Pair = {
   of: "a process that is gone and gives places back, and a wake that starts another in its slot",
@@ -175,5 +214,6 @@ export const PLACES: readonly Pair[] = [
   askAndClose,
   askAndWideStart,
   giveBackAndWideStart,
+  giveBackAndWait,
   lateGiveBack,
 ];
