@@ -163,7 +163,10 @@ const giveBackAndWait: Pair = {
     {
       without: "the wake of queues that wait, by a call that gives places back",
       changes: [
-        { in: "mainLoop.ts:takeBackFrom", begins: "return void (await takeBackPlaces(ctx, back));" },
+        {
+          in: "mainLoop.ts:takeBackFrom",
+          begins: "return void (await takeBackPlaces(ctx, back));",
+        },
       ],
       finds: /^a job is pending, and no lane scans/,
     },
