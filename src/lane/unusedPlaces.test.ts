@@ -7,6 +7,13 @@ const receiving = (places: number) => processOf([start(job("a"))], { places, rec
 /** A lane that goes on, even without jobs. */
 const goesOn = { ...nothing, isOver: false };
 
+const rousesOf = (fake: FakeProcess) => fake.asked.filter(({ call }) => call === "rouse");
+
+/** The first call that gives places back by itself. */
+const refusedOnce = (calls: number) => {
+  if (calls === 1) throw new Error("Too many concurrent requests.");
+};
+
 describe("places that it does not use", () => {
   /** A lane with a job, and two more jobs that have ended. */
   const looking = () => {
@@ -33,30 +40,26 @@ describe("places that it does not use", () => {
   test("are given back by a call of their own where all lanes wait for long jobs, and make none", async () => {
     const fake = new FakeProcess();
     fake.step = (args) => ({ ...goesOn, answers: heardOf(args) });
-    const rouses = () => fake.asked.filter(({ call }) => call === "rouse");
     await fake.start(processOf([start(job("a"), job("b"), job("c"))], { places: 20 }));
     await fake.clock.advance(990);
-    expect(rouses()).toEqual([]);
+    expect(rousesOf(fake)).toEqual([]);
     await fake.clock.advance(60_000);
-    expect(rouses().map(({ args }) => args)).toEqual([
+    expect(rousesOf(fake).map(({ args }) => args)).toEqual([
       { process: "process", generation: 3, givenBack: 17 },
     ]);
     // Few are kept: the next job is likely to need one.
     await fake.end("b");
     await fake.end("c");
     await fake.clock.advance(60_000);
-    expect(rouses()).toHaveLength(1);
+    expect(rousesOf(fake)).toHaveLength(1);
   });
 
   test("are said again a second later where the call that gives them back was refused", async () => {
     const fake = new FakeProcess();
-    fake.rouse = (calls) => {
-      if (calls === 1) throw new Error("Too many concurrent requests.");
-    };
+    fake.rouse = refusedOnce;
     await fake.start(processOf([start(job("a"))], { places: 20 }));
     await fake.clock.advance(60_000);
-    const rouses = fake.asked.filter(({ call }) => call === "rouse");
-    expect(rouses.map(({ args }) => args)).toEqual([
+    expect(rousesOf(fake).map(({ args }) => args)).toEqual([
       { process: "process", generation: 3, givenBack: 19 },
       { process: "process", generation: 3, givenBack: 19 },
     ]);
@@ -67,8 +70,7 @@ describe("places that it does not use", () => {
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
     await fake.start(receiving(6));
     await fake.clock.advance(250);
-    const rouses = fake.asked.filter(({ call }) => call === "rouse");
-    expect(rouses.map(({ args }) => args)).toEqual([
+    expect(rousesOf(fake).map(({ args }) => args)).toEqual([
       { process: "process", generation: 3, givenBack: 5 },
     ]);
   });
@@ -93,13 +95,10 @@ describe("places that it does not use", () => {
   test("are given back by the next call where the word that wakes queues was refused", async () => {
     const fake = looking();
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true });
-    fake.rouse = (calls) => {
-      if (calls === 1) throw new Error("Too many concurrent requests.");
-    };
+    fake.rouse = refusedOnce;
     await fake.start(receiving(6));
     await fake.clock.advance(3_000);
-    const rouses = fake.asked.filter(({ call }) => call === "rouse");
-    expect(rouses.map(({ args }) => args)).toEqual([
+    expect(rousesOf(fake).map(({ args }) => args)).toEqual([
       { process: "process", generation: 3, givenBack: 5 },
       { process: "process", generation: 3, givenBack: 5 },
     ]);
@@ -110,7 +109,7 @@ describe("places that it does not use", () => {
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: false });
     await fake.start(receiving(1));
     await fake.clock.advance(4_400);
-    expect(fake.asked.filter(({ call }) => call === "rouse")).toEqual([]);
+    expect(rousesOf(fake)).toEqual([]);
   });
 
   test("queues that wait are woken every second while the mount has places", async () => {
@@ -118,9 +117,7 @@ describe("places that it does not use", () => {
     fake.look = (upTo) => ({ lanes: [], upTo, areWaiting: true, arePlaces: true });
     await fake.start(receiving(1));
     await fake.clock.advance(4_400);
-    expect(fake.asked.filter(({ call }) => call === "rouse").map(({ at }) => at)).toEqual([
-      50, 1_050, 2_050, 3_050, 4_050,
-    ]);
-    expect(fake.asked.find(({ call }) => call === "rouse")!.args).toMatchObject({ givenBack: 0 });
+    expect(rousesOf(fake).map(({ at }) => at)).toEqual([50, 1_050, 2_050, 3_050, 4_050]);
+    expect(rousesOf(fake)[0]!.args).toMatchObject({ givenBack: 0 });
   });
 });
