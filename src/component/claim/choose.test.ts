@@ -5,6 +5,7 @@ import {
   hasTurn,
   JANITOR_OVERDUE_MS,
   JANITOR_SLACK_MS,
+  LOOK_BYTES_MAX,
   RANKED_SESSIONS_MAX,
   TEND_LATE_MS,
 } from "../../shared/index.js";
@@ -46,6 +47,9 @@ describe("a lane", () => {
     await meet(world, "other");
     expect(await picked(world)).toEqual([]);
     expect(await picked(world, { isLane: true })).toEqual(["failed"]);
+    // In a circular queue it is at the end of the ring, and any worker's.
+    await world.t.run((ctx) => ctx.db.patch("jobs", job!._id, { order: 21 }));
+    expect(await picked(world)).toEqual(["failed"]);
   });
 
   test("gets from a queue without a handler the jobs that bring one", async () => {
@@ -73,6 +77,8 @@ describe("a lane", () => {
     const { picks } = await look(world, args);
     expect(picks).toHaveLength(2);
     for (const { id } of picks) expect(hasTurn(id, { index: 1, sharers: 2 })).toBe(true);
+    // One that searches for all has every turn.
+    expect(await picked(world, { ...args, isCrowded: false })).toEqual(["j0", "j1"]);
   });
 });
 
@@ -119,6 +125,20 @@ describe("a search", () => {
     // It has all that it may take: the claim says whether that was to be had.
     expect(await isWhole({ ...LANE, queues, ranges: 1, max: 0 })).toBe(true);
     expect(await isWhole({ queues, ranges: 1 })).toBe(true);
+  });
+
+  test("ends where the queue's routes are as large as all that it may read", async () => {
+    const world = await newWorld();
+    await enqueue(world, { there: 0 });
+    const most = LOOK_BYTES_MAX / 2 ** 19;
+    for (let number = 1; number <= most; number += 1) {
+      if (number === most) expect(await picked(world, LANE)).toEqual(["there"]);
+      const needs = { key: `${number}`, labels: ["x".repeat(2 ** 19)], costClass: 0 };
+      const row = { queue: "tiles", number, priorities: [0], ...needs };
+      await world.t.run((ctx) => ctx.db.insert("routes", row));
+    }
+    expect(await picked(world, LANE)).toEqual([]);
+    expect((await look(world, LANE)).snapshot).toBeNull();
   });
 
   test("counts among the workers of all queues that it serves, searched or passed by, and tells its place in each", async () => {
