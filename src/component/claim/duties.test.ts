@@ -27,6 +27,8 @@ interface Stands {
   other?: number;
 }
 
+type Fields = { [Field in keyof Doc<"sessions">]?: Doc<"sessions">[Field] | undefined };
+
 /** A fleet of old workers that stand so. Places come a millisecond after one another, and before now. */
 async function fleet({ on = 0, full = 0, watching = 0, standby = 0, other = 0 }: Stands) {
   const world = await newWorld({ shards: 1 });
@@ -58,9 +60,9 @@ async function fleet({ on = 0, full = 0, watching = 0, standby = 0, other = 0 }:
   vi.setSystemTime(at);
   const rowOf = async ({ name }: Member) =>
     (await world.all("sessions")).find((row) => row.name === name)!;
-  const patch = async (member: Member, fields: Partial<Doc<"sessions">>) => {
+  const patch = async (member: Member, fields: Fields) => {
     const { _id } = await rowOf(member);
-    await world.t.run((ctx) => ctx.db.patch("sessions", _id, fields));
+    await world.t.run((ctx) => ctx.db.patch("sessions", _id, fields as Partial<Doc<"sessions">>));
   };
   return { world, at, peers, ...members, rowOf, patch };
 }

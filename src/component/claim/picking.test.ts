@@ -93,7 +93,7 @@ describe("a worker that shares its shard", () => {
   test("helps with no job of others where they are few", async () => {
     const { world, queues } = await beside(3, 2);
     await enqueue(world, named("j", 1));
-    const [{ _id }] = (await world.all("jobs")) as [{ _id: string }];
+    const { _id } = (await world.all("jobs"))[0]!;
     wait(STEAL_AFTER_MS + 1);
     chance(0.99);
     expect(await picked(world, { queues })).toHaveLength(hasTurn(_id, turn) ? 1 : 0);
@@ -116,6 +116,8 @@ describe("a job of a higher priority", () => {
   test("goes first wherever it lies, though it is young and its owner has just called", async () => {
     const { world, queues } = await beside(3, 4);
     chance(0.99);
+    await enqueue(world, { none: 0 }, { priority: 10 });
+    await world.cancel((await world.all("jobs"))[0]!._id);
     await enqueue(world, { low: 0 });
     await enqueue(world, { high: 1 }, { priority: 5 });
     expect(await picked(world, { queues, max: 1 })).toEqual(["high"]);
@@ -130,6 +132,17 @@ describe("a job of a higher priority", () => {
     await enqueue(world, { high: 1 }, { priority: 5 });
     wait(STEAL_AFTER_MS + 1);
     expect(await picked(world, { queues })).toEqual([]);
+  });
+
+  test("is left to its owner while it is young, though that one is silent", async () => {
+    const { world, queues } = await beside(3, 4);
+    await enqueue(world, { low: 0 });
+    await world.cancel((await world.all("jobs"))[0]!._id);
+    wait(4_000);
+    await enqueue(world, { high: 1 }, { priority: 5 });
+    expect(await picked(world, { queues })).toEqual([]);
+    wait(STEAL_AFTER_MS + 1);
+    expect(await picked(world, { queues })).toEqual(["high"]);
   });
 
   test("is not passed over where the budget ends before all its places are read", async () => {
@@ -157,6 +170,20 @@ describe("a budget of cost", () => {
 });
 
 describe("a search for all", () => {
+  test("is complete only where its budget has sufficed for every priority", async () => {
+    const world = await newWorld();
+    await enqueue(world, { low: 0 });
+    await enqueue(world, { high: 0 }, { priority: 5 });
+    const found = new Set<string>();
+    for (let ranges = 1; ranges < 12; ranges += 1) {
+      const { picks, snapshot } = await look(world, { ...LANE, ranges });
+      expect(snapshot !== null && picks.length < 2, `${ranges} ranges`).toBe(false);
+      found.add(`${picks.length} ${snapshot !== null}`);
+    }
+    expect(found).toContain("1 false");
+    expect(found).toContain("2 true");
+  });
+
   test("hides no job of a shard that has more than its share of the backlog", async () => {
     const world = await newWorld();
     await enqueue(world, named("j", 12));
