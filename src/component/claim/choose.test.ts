@@ -1,6 +1,7 @@
 /** The search of a claim: which jobs it picks for a worker and for a lane, how far it looks, and what it says besides. */
 import { describe, expect, test } from "vitest";
 import {
+  AVOID_MS,
   commitTimeOf,
   hasTurn,
   JANITOR_OVERDUE_MS,
@@ -24,19 +25,20 @@ describe("a lane", () => {
   test("leaves a young job to a worker outside that may take it, and takes what none there may", async () => {
     const world = await newWorld();
     await enqueue(world, { old: 0 });
+    await enqueue(world, { oldest: 0 }, { group: "g" });
     const upTo = commitTimeOf(Date.now() + 1);
     wait(10);
     await enqueue(world, { young: 0 });
     await enqueue(world, { theirs: 0 }, { group: "g" });
     const args = { ...LANE, queues: [{ ...TILES, upTo }] };
-    expect(await picked(world, args)).toEqual(["old", "young", "theirs"]);
+    expect(await picked(world, args)).toEqual(["old", "oldest", "young", "theirs"]);
     await meet(world, "grouped", { groups: ["g"] });
-    expect(await picked(world, args)).toEqual(["old", "young"]);
+    expect(await picked(world, args)).toEqual(["old", "oldest", "young"]);
     await meet(world, "any");
-    expect(await picked(world, args)).toEqual(["old"]);
+    expect(await picked(world, args)).toEqual(["old", "oldest"]);
     // Another commit from which on jobs are not for it stands beside that one: the earlier counts.
     expect(await picked(world, { ...args, upTo: upTo - 10_000_000n })).toEqual([]);
-    expect(await picked(world, { ...args, upTo: upTo + 100_000_000n })).toEqual(["old"]);
+    expect(await picked(world, { ...args, upTo: upTo + 100_000_000n })).toEqual(["old", "oldest"]);
   });
 
   test("leaves a failed job to no other: it has no name of its own", async () => {
@@ -47,6 +49,9 @@ describe("a lane", () => {
     await meet(world, "other");
     expect(await picked(world)).toEqual([]);
     expect(await picked(world, { isLane: true })).toEqual(["failed"]);
+    const over = Date.now() + AVOID_MS;
+    expect(await picked(world, { now: over - 1 })).toEqual([]);
+    expect(await picked(world, { now: over + 1 })).toEqual(["failed"]);
     // In a circular queue it is at the end of the ring, and any worker's.
     await world.t.run((ctx) => ctx.db.patch("jobs", job!._id, { order: 21 }));
     expect(await picked(world)).toEqual(["failed"]);
@@ -64,6 +69,15 @@ describe("a lane", () => {
     expect(await picked(world, LANE)).toEqual(["plain", "bringing"]);
     const queues = [{ ...TILES, needsHandler: true }];
     expect(await picked(world, { ...LANE, queues })).toEqual(["bringing"]);
+  });
+
+  test("leaves young jobs in others' shards to them, where it searches for itself alone", async () => {
+    const world = await newWorld();
+    await enqueue(world, { a: 0, b: 1 });
+    await meet(world, "you");
+    const queues = [{ ...TILES, shards: 2 }];
+    expect(await picked(world, { isLane: true, queues, sessionKey: "z" })).toEqual(["b"]);
+    expect((await picked(world, { ...LANE, queues })).sort()).toEqual(["a", "b"]);
   });
 
   test("beside other lanes at work takes its turn first", async () => {
@@ -120,7 +134,7 @@ describe("a search", () => {
     const isWhole = async (args: object) => (await look(world, args)).snapshot !== null;
     expect(await isWhole({ ...LANE, queues })).toBe(true);
     // The budget is spent before the last queue, or within one.
-    expect(await isWhole({ ...LANE, queues, ranges: 1 })).toBe(false);
+    for (const ranges of [1, 2]) expect(await isWhole({ ...LANE, queues, ranges })).toBe(false);
     expect(await isWhole({ ...LANE, ranges: 1 })).toBe(false);
     // It has all that it may take: the claim says whether that was to be had.
     expect(await isWhole({ ...LANE, queues, ranges: 1, max: 0 })).toBe(true);
@@ -160,6 +174,7 @@ describe("a search", () => {
         { size: 1, rank: 0, queues: ["third"] },
       ],
     });
+    expect((await look(world, { queues: [other] })).fleet).toEqual({ size: 4, rank: 2 });
     // A worker that knows its places hears of none.
     for (const queues of [[TILES], [other]])
       expect((await look(world, { queues, isPlaced: true })).places).toEqual([]);
@@ -173,6 +188,13 @@ describe("a search", () => {
     const queues = [TILES, { ...TILES, name: "other", isPassedBy: true }];
     expect((await look(world, { queues })).miscounted.sort()).toEqual(["other", "tiles"]);
     expect((await look(world, { isLane: true })).miscounted).toEqual([]);
+    const size = RANKED_SESSIONS_MAX + 1;
+    const { places } = await look(world, { served: ["tiles"] });
+    expect(places).toEqual([{ size, rank: null, queues: ["tiles"] }]);
+    // Queues that it does not come to are not read.
+    expect((await look(world, { max: 0 })).miscounted).toEqual([]);
+    const two = [TILES, { ...TILES, name: "other" }];
+    expect((await look(world, { queues: two, ranges: 1 })).miscounted).toEqual(["tiles"]);
     chance(0.99);
     expect((await look(world, { queues })).miscounted).toEqual([]);
   });

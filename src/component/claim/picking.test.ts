@@ -46,6 +46,7 @@ describe("a job in another's shard", () => {
     wait(STEAL_AFTER_MS);
     chance(0.6);
     expect(await picked(world, { queues })).toEqual([]);
+    expect(await picked(world, { queues, isWoken: true })).toEqual(["theirs"]);
     wait(1);
     expect(await picked(world, { queues })).toEqual(["theirs"]);
     chance(0.7);
