@@ -1,6 +1,6 @@
 /** Which pending jobs a claimer picks beside others: turns, other shards, guarded ones, priorities, and how much it reads. */
 import { describe, expect, test } from "vitest";
-import { hasTurn, STEAL_AFTER_MS, type Turn } from "../../shared/index.js";
+import { hasTurn, placeOf, STEAL_AFTER_MS, type Turn } from "../../shared/index.js";
 import { newWorld, type World } from "../setup.test.js";
 import { chance, enqueue, LANE, look, meet, picked, TILES, wait } from "./looking.test.js";
 
@@ -71,6 +71,37 @@ describe("a job in another's shard", () => {
   });
 });
 
+describe("jobs of which a thief may have one", () => {
+  test("hide that one behind none of the others", async () => {
+    const { world, queues } = await beside(3, 4);
+    await enqueue(world, named("j", 4, 1), { group: "theirs" });
+    await enqueue(world, { fits: 1 }, { group: "mine" });
+    wait(STEAL_AFTER_MS + 1);
+    for (const value of [0, 0.3, 0.6]) {
+      chance(value);
+      const args = { queues, conditions: { groups: ["mine"] } };
+      expect(await picked(world, args)).toEqual(["fits"]);
+    }
+  });
+});
+
+describe("a queue of one shard", () => {
+  test("keeps the order of commits over jobs of all labels", async () => {
+    const world = await newWorld();
+    await enqueue(world, named("j", 8));
+    for (const label of ["x", "y"]) await enqueue(world, { [label]: 0 }, { labels: [label] });
+    // Jobs of a label lie in a place of their own.
+    const jobs = await world.all("jobs");
+    for (const { labels, number } of await world.all("routes")) {
+      const { _id } = jobs.find(({ name }) => name === labels[0])!;
+      await world.t.run((ctx) => ctx.db.patch("jobs", _id, { shard: placeOf(number, 0) }));
+    }
+    const conditions = { labels: ["x", "y"] };
+    expect(await picked(world, { conditions, max: 8 })).toEqual(Object.keys(named("j", 8)));
+    expect(await picked(world, { conditions, max: 10 })).toHaveLength(10);
+  });
+});
+
 describe("a worker that shares its shard", () => {
   const turn = { index: 0, sharers: 2 };
 
@@ -93,11 +124,11 @@ describe("a worker that shares its shard", () => {
 
   test("helps with no job of others where they are few", async () => {
     const { world, queues } = await beside(3, 2);
-    await enqueue(world, named("j", 1));
-    const { _id } = (await world.all("jobs"))[0]!;
-    wait(STEAL_AFTER_MS + 1);
     chance(0.99);
-    expect(await picked(world, { queues })).toHaveLength(hasTurn(_id, turn) ? 1 : 0);
+    await enqueue(world, named("j", 3));
+    expect(await ofTurn(world, turn, false)).not.toEqual([]);
+    wait(STEAL_AFTER_MS + 1);
+    expect(await picked(world, { queues })).toEqual(await ofTurn(world, turn));
   });
 
   test("reads enough rows to find one of its turn, and 128 at most", async () => {
