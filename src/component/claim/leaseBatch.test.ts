@@ -29,7 +29,7 @@ async function taking(
       ...{ carries: Infinity, endsAt: Infinity, ...by },
     });
     for (const id of ids) {
-      await take(ctx, batch, id, (await ctx.db.get("jobs", id))!.seq as bigint);
+      await take(ctx, batch, id, ((await ctx.db.get("jobs", id))?.seq ?? 0n) as bigint);
       between(batch);
     }
     made = batch;
@@ -79,6 +79,7 @@ describe("a batch", () => {
     expect(payloadsOf(await taking(world, ids, { session, max: 2 }))).toEqual(["a", "b"]);
     await world.cancel(ids[0]!);
     await world.t.run((ctx) => ctx.db.patch("jobs", ids[1]!, { paused: true, order: 1_000 }));
+    await world.t.run((ctx) => ctx.db.delete("jobs", ids[0]!));
     const batch = await taking(world, ids, { session });
     expect(payloadsOf(batch)).toEqual(["c"]);
     expect([...batch.dealtWith].sort()).toEqual([...ids].sort());
@@ -230,4 +231,6 @@ test("a job as its worker receives it has only fields that are there, and no tim
   });
   expect(Object.keys(claimed)).not.toContain("group");
   expect(describeJob(job, null, held, 6_000).timeoutMs).toBe(0);
+  const { timeoutAt: _, ...endless } = held;
+  expect(describeJob(job, null, endless, 3_000)).not.toHaveProperty("timeoutMs");
 });
