@@ -1,6 +1,7 @@
 /** Duties in a large fleet whose workers stand as a test has put them: what each call of one leaves to the others. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
+  CALL_UP_MAX,
   DUTY_BEAT_MS,
   DUTY_SILENT_MS,
   IDLE_LIVE_MS,
@@ -12,8 +13,9 @@ import {
 } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
-import { FULL, WATCHING } from "../rows/duties.js";
+import { FIRST_PLACE, FULL, WATCHING } from "../rows/duties.js";
 import { newWorld } from "../setup.test.js";
+import { readPlaces } from "./callUps.js";
 import { expectSoon, Member, PEERS, reached } from "./fleets.test.js";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -250,6 +252,46 @@ describe("a claim that leaves jobs", () => {
     await world.enqueue();
     await on[0]!.claims(1, { more: 9 });
     expect(await reached(standby)).toBe(0);
+  });
+});
+
+describe("a call-up", () => {
+  test("in a burst is made by about four of the claims that leave jobs", async () => {
+    const { world, peers, on, standby, at } = await fleet({ on: 3, watching: 1, standby: 40 });
+    const row = { peers, upTo: standby[1]!.since, count: 16, at };
+    await world.t.run((ctx) => ctx.db.insert("callUps", row));
+    await world.enqueueBatch([1, 2, 3, 4]);
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
+    await on[0]!.claims(1, { more: 9 });
+    expect(await reached(standby)).toBe(2);
+    random.mockReturnValue(0.24);
+    await on[1]!.claims(1, { more: 9 });
+    expect(await reached(standby)).toBe(2 + 32);
+  });
+
+  test("looks no further than past so many places of workers that are gone, or so large ones", async () => {
+    const { world, peers, at, standby } = await fleet({ standby: 1 });
+    const { _id, _creationTime, ...plain } = (await world.all("sessions"))[0]!;
+    const found = async (most: number) =>
+      await world.t.run((ctx) => readPlaces(ctx.db, peers, null, most, at));
+    expect(await found(1)).toEqual([standby[0]!.since]);
+    const plant = async (count: number, name: string) =>
+      await world.t.run(async (ctx) => {
+        const gone = { ...plain, name, standbySince: FIRST_PLACE, expiresAt: 0 };
+        for (let i = 0; i < count; i += 1) await ctx.db.insert("sessions", gone);
+      });
+    await plant(2 * CALL_UP_MAX - 1, "gone");
+    expect(await found(1)).toEqual([standby[0]!.since]);
+    await plant(1, "gone");
+    expect(await found(1)).toEqual([]);
+    await world.t.run(async (ctx) => {
+      for (const one of await ctx.db.query("sessions").collect())
+        if (one.name === "gone") await ctx.db.delete("sessions", one._id);
+    });
+    await plant(3, "x".repeat(2 ** 19));
+    expect(await found(1)).toEqual([standby[0]!.since]);
+    await plant(1, "x".repeat(2 ** 19));
+    expect(await found(1)).toEqual([]);
   });
 });
 
