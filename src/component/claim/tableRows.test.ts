@@ -177,6 +177,28 @@ describe("an announcement", () => {
   });
 });
 
+test("rows and their announcement are for tokens of the queue that are bound to no groups", async () => {
+  const world = await newWorld();
+  await world.enqueue();
+  await announce(world);
+  const made = async (more: object) =>
+    (await world.t.mutation(api.operate.createToken, { name: "t", queues: null, ...more })).token;
+  const foreign = await made({ queues: ["other"] });
+  expect(await refusal(wanted(world, { token: foreign }))).toMatchObject({
+    code: "queueForbidden",
+  });
+  const grouped = await made({ groups: ["g"] });
+  expect(await wanted(world, { token: grouped })).toBeNull();
+  const { token, queue } = world;
+  const own = await made({ groups: { prefix: "own:" } });
+  for (const [i, secret] of [grouped, own, token].entries()) {
+    const caller = { token: secret, sessionKey: `${i}`, callSeq: 1, name: "w", queues: [queue] };
+    const rows = [{ queue: "tiles", ids: ["a"] }];
+    const { jobs } = await world.t.mutation(api.lib.claim, { ...caller, max: 2, rows });
+    expect(jobs).toHaveLength(secret === token ? 2 : 0);
+  }
+});
+
 describe("a loop over batches", () => {
   const loop = (world: World) => world.t.query(api.tables.loop, { queue: "tiles" });
   const advance = (world: World, to: { turn: number; cursor?: unknown }) =>
