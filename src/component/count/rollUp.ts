@@ -51,7 +51,6 @@ import {
   defineLoop,
   ensureAlarm,
   findAlarm,
-  insertAlarm,
   isOverdue,
   takeAlarm,
   type Next,
@@ -74,14 +73,10 @@ export async function ensureUpkeep(
   now: number,
   withinMs: number = ROLL_UP_EVERY_MS,
 ): Promise<void> {
-  const key = { kind: "rollUp" as const, queue };
   const dueAt = now + withinMs;
-  if ((await findAlarm(ctx.db, key)) !== null) await ensureAlarm(ctx, key, dueAt, now);
-  else {
-    // Sweeps ensure many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
-    const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
-    await insertAlarm(ctx, key, dueAt - early);
-  }
+  // Sweeps ensure many queues' at once: on class S16 thirty at the same moment would hold up all that is scheduled.
+  const early = Math.floor(ROLL_UP_SPREAD_MS * Math.random());
+  await ensureAlarm(ctx, { kind: "rollUp", queue }, dueAt, now, early);
 }
 
 /** Whether a roll-up of the queue comes, however late, and is not overdue. */

@@ -219,16 +219,17 @@ export async function findDead(db: DatabaseReader, now: number): Promise<Doc<"ti
 /**
  * Ensures that the alarm's run comes by `dueAt`. One that comes later is brought forward; one that is overdue is
  * revived. Nothing is armed under a canceled scheduled function, since its own are born canceled: the next caller will
- * arm it.
+ * arm it. A new one comes earlier by `early` milliseconds.
  */
 export async function ensureAlarm(
   ctx: MutationCtx,
   key: AlarmKey,
   dueAt: number,
   now: number,
+  early = 0,
 ): Promise<void> {
   const timer = await findAlarm(ctx.db, key);
-  if (timer === null) await insertAlarm(ctx, key, dueAt);
+  if (timer === null) await insertAlarm(ctx, key, dueAt - early);
   else if (isOverdue(timer, now)) await revive(ctx, timer, now);
   else if (timer.dueAt > dueAt) await rearm(ctx, timer, { at: dueAt });
 }

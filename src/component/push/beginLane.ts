@@ -126,15 +126,21 @@ async function beginLane(
   if (isDone && !guards && lanes !== undefined) await ensureSpares(ctx, queue, lanes, now);
   const leases = [...session.leases, ...taken.leases];
   const expiresAt = watchedUntil(leases, now);
-  const sweep = await ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });
-  const start: LaneStart = carried({
-    ...{ lane: lane._id, generation: generationOf(session) + 1, callSeq },
-    ...(taken.isHeavy === true
-      ? undeliveredAfter(callSeq)
-      : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
-    ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
-  });
-  const runsIn = await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
+  const run = async () => {
+    const start: LaneStart = carried({
+      ...{ lane: lane._id, generation: generationOf(session) + 1, callSeq },
+      ...(taken.isHeavy === true
+        ? undeliveredAfter(callSeq)
+        : { jobs: await describeLaneJobs(ctx.db, queue, taken.jobs) }),
+      ...(guards ? { lookAfterMs: LANE_LOOK_MS } : {}),
+    });
+    return await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
+  };
+  // At the same time: neither reads rows that the other one writes.
+  const [sweep, runsIn] = await Promise.all([
+    ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now }),
+    run(),
+  ]);
   const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
   const call = { callSeq, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
   await closeCall(ctx.db, session, call, now);

@@ -62,7 +62,7 @@ async function callOffSweep(
   if (sweep === undefined || Math.random() * SWEEPS_LEFT < 1) return false;
   // A snapshot read first: where other sessions work, a real read of them would lose to each of them.
   const { madeAt } = sweep;
-  const args = { lane: lane._id, madeAt, now };
+  const args = { queue: lane.queue, session: lane.session, madeAt, now };
   const mayRest: boolean = await ctx.runQuery(internal.push.idleShutdown.readIdle, args, {
     useStaleSnapshot: true,
   });
@@ -88,12 +88,9 @@ async function callOffSweep(
  * Whether a sweep would have nothing to do: beside this lane no session works, and nothing is lost where nothing runs.
  */
 export const readIdle = internalQuery({
-  args: { lane: v.id("lanes"), madeAt: v.number(), now: v.number() },
+  args: { queue: v.string(), session: v.id("sessions"), madeAt: v.number(), now: v.number() },
   returns: v.boolean(),
-  handler: async (ctx, { lane: id, madeAt, now }): Promise<boolean> => {
-    const lane = await ctx.db.get("lanes", id);
-    if (lane === null) return false;
-    const { queue, session } = lane;
+  handler: async (ctx, { queue, session, madeAt, now }): Promise<boolean> => {
     const lost = async () => {
       const { queues } = await patrol(ctx);
       return await lookForOverdue(ctx.db, [...new Set([queue, ...queues])], now);

@@ -3,7 +3,7 @@
  * its own transaction. Reads the rules of jobs, by id. `ruled` are the rows of jobs with rules of their own, where the
  * claim of this very transaction knows them: then no job is read again.
  */
-import type { ClaimedJob, LaneJob } from "../../shared/index.js";
+import type { ClaimedJob, LaneJob, Lease } from "../../shared/index.js";
 import type { Id } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 import { rulesOf } from "../rows/jobRules.js";
@@ -29,4 +29,10 @@ export async function describeLaneJobs(
       return { job: handler.kind === "mutation" ? { ...job, payload: null } : job, handler };
     }),
   );
+}
+
+/** For later reads one by one: a row that a transaction has once read is in memory. */
+export async function fetchJobs(db: DatabaseReader, leases: readonly Lease[]): Promise<void> {
+  const ids = leases.flatMap(({ id }) => db.normalizeId("jobs", id) ?? []);
+  await Promise.all(ids.map((id) => db.get("jobs", id)));
 }

@@ -53,9 +53,10 @@ export async function morePlaces(
 /** The call receives lanes that were handed to its process, and ends it with the last lane. */
 export async function tellProcess(
   ctx: MutationCtx,
-  report: ProcessReport,
+  report: ProcessReport | undefined,
   hasLeft: boolean,
 ): Promise<Pick<LaneReply, "isClosed" | "handedOver">> {
+  if (report === undefined) return {};
   if (hasLeft && report.closes === true) return await closeOf(ctx, report);
   const process = ctx.db.normalizeId("processes", report.process);
   if (report.receivedUpTo === undefined || process === null) return {};

@@ -33,9 +33,8 @@ import {
   type LaneJob,
   type LaneReply,
   type LaneStep,
-  type Lease,
 } from "../../shared/index.js";
-import { internalMutation, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
 import { judgeCall } from "../claim/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
@@ -43,7 +42,7 @@ import { leasedBefore, takeFrom, type LaneLook } from "../claim/claim.js";
 import type { Claimed } from "../claim/claimCall.js";
 import { executeAll } from "./execute.js";
 import { closeCall, generationOf, isWatched, keepLeases, type Session } from "../rows/sessions.js";
-import { describeLaneJobs } from "./laneJobs.js";
+import { describeLaneJobs, fetchJobs } from "./laneJobs.js";
 import type { Lane, Width } from "./lanes.js";
 import { guardsIt, isLaneAlive, putToSleep, setCap, widthFor } from "./lanes.js";
 import { forgetHandOver } from "./handOvers.js";
@@ -101,9 +100,7 @@ export async function stepOf(
   const { answers, session: current, besideCallbacks } = ended;
   // It has left, and did not receive that: the reply was lost.
   if (current.state !== "active") return over(answers);
-  if (!(await isLaneAlive(ctx, current)))
-    return await stopCanceledLane(ctx, current, args.callSeq, answers, now);
-  if (losses !== "never" && hasEnded(args))
+  if (losses !== "never" && hasEnded(args) && (await isLaneAlive(ctx, current)))
     return await recordOnly(ctx, current, queue, args, answers, now);
   return await goOn(ctx, { lane, session: current, queue, args, answers, besideCallbacks, now });
 }
@@ -137,14 +134,8 @@ async function recordOnly(
   await closeCall(ctx.db, session, { callSeq, claimed: [], cursor, isAwake: true }, now);
   const missed = await leasedBefore(ctx, session, lastAckedCall + 1);
   const jobs = await describeLaneJobs(ctx.db, queue, missed);
-  const of = reported === undefined ? {} : await tellProcess(ctx, reported, false);
+  const of = await tellProcess(ctx, reported, false);
   return { ...reply(answers, jobs, { lookAfterMs: 0 }), ...of };
-}
-
-/** For later reads one by one: a row that a transaction has once read is in memory. */
-async function fetchJobs(db: DatabaseReader, leases: readonly Lease[]): Promise<void> {
-  const ids = leases.flatMap(({ id }) => db.normalizeId("jobs", id) ?? []);
-  await Promise.all(ids.map((id) => db.get("jobs", id)));
 }
 
 function lost({ finished, execute }: LaneStep): Answer[] {
@@ -167,8 +158,7 @@ async function stopCanceledLane(
   now: number,
 ): Promise<LaneReply> {
   const { cursor } = session.reply;
-  const isAwake = session.state === "active";
-  await closeCall(ctx.db, session, { callSeq, claimed: [], cursor, isAwake }, now);
+  await closeCall(ctx.db, session, { callSeq, claimed: [], cursor, isAwake: true }, now);
   return over(answers);
 }
 
@@ -218,11 +208,13 @@ const NOTHING: Omit<Claimed, "cursor"> = {
 async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const { session, args, answers, besideCallbacks, now } = going;
   // A callback or handler may have paused the queue, or changed its configuration.
-  const [queue, row, gate] = await Promise.all([
+  const [isAlive, queue, row, gate] = await Promise.all([
+    isLaneAlive(ctx, session),
     getQueue(ctx.db, going.lane.queue),
     ctx.db.get("lanes", going.lane._id),
     findGate(ctx.db, going.lane.queue),
   ]);
+  if (!isAlive) return await stopCanceledLane(ctx, session, args.callSeq, answers, now);
   const lane = row!;
   const running = session.leases.length;
   const isOver = isClosed(queue) || isTimeOver(args.in, queue, now);
@@ -261,7 +253,7 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const isStuck = lacking > 0 && args.in?.isFull === true && given === 0;
   const next =
     isOver || (taken.isTooLong === true && guardsIt(gate, lane._id))
-      ? await end(ctx, queue, lane, held)
+      ? await end(ctx, queue, lane, gate, held)
       : await decideNext(ctx, queue, lane, gate, {
           ...{ held, width: isStuck ? Math.min(width, held) : width, asleep },
           found: taken.leases.length,
@@ -275,13 +267,16 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
       ? session
       : await closeCall(ctx.db, session, call, now);
   // A lane that takes a job depends on a sweep that notices its death; a lane that only goes on has one already.
-  if (!isAwake) await comeToRest(ctx, lane, session, now);
-  else if (taken.leases.length > 0) await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
+  if (isAwake && taken.leases.length > 0)
+    await ensureJanitor(ctx, closed.expiresAt, now, taken.timer);
   // Calls that committed and seemed to have failed: the lane has never received their claims.
   const missed = await leasedBefore(ctx, session, args.lastAckedCall + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
-  const of = args.in === undefined ? {} : await tellProcess(ctx, args.in, next === "left");
+  const [of] = await Promise.all([
+    tellProcess(ctx, args.in, next === "left"),
+    isAwake ? undefined : comeToRest(ctx, lane, session, now),
+  ]);
   const isPart = max < room && taken.leases.length === max;
   const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
@@ -324,12 +319,16 @@ function isClosed({ isPaused, config }: Queue): boolean {
 }
 
 /** The lane's time is over, or its queue is closed. */
-async function end(ctx: MutationCtx, queue: Queue, lane: Lane, held: number): Promise<Next> {
+async function end(
+  ctx: MutationCtx,
+  queue: Queue,
+  lane: Lane,
+  gate: Gate | null,
+  held: number,
+): Promise<Next> {
   const hasFreed = held < lane.cap;
   if (held === 0) await putToSleep(ctx, lane);
   else if (hasFreed) await setCap(ctx, queue, lane, { cap: held, width: held, asleep: [] });
-  // Handlers and callbacks may have changed it since it was read.
-  const gate = await findGate(ctx.db, queue.name);
   // A queue that is resumed, or given a handler again, is woken.
   if (guardsIt(gate, lane._id)) {
     if (isClosed(queue)) await setGate(ctx, gate, queue.name, { state: "quiet" });

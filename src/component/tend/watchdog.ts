@@ -65,8 +65,6 @@ const vOverdue = v.object({
   strays: v.array(v.object({ kind: vSegmentKind, queue: v.string(), at: v.number() })),
   /** Pushed queues with jobs that have long waited and no polling lane. */
   asleep: v.array(v.string()),
-  /** A sweep is late: leases may be over. */
-  isSweepLate: v.boolean(),
 });
 export type Overdue = Infer<typeof vOverdue>;
 
@@ -79,12 +77,10 @@ export async function lookForOverdue(
   queues: readonly string[],
   now: number,
 ): Promise<Overdue> {
-  const dead = await findDead(db, now);
-  const first = await firstActive(db);
-  const isSweepLate = isTimeToTend(first === null ? [] : [first], await findTimers(db), now);
   const share = Math.floor((WATCH_RANGES_MAX - 3) / Math.max(1, queues.length));
   const each = Math.floor((share * STRAYS_PART) / 2);
-  const [asleep, strays] = await Promise.all([
+  const [dead, asleep, strays] = await Promise.all([
+    findDead(db, now),
     Promise.all(queues.map((queue) => isAsleep(db, queue, now, share - 2 * each))),
     Promise.all(
       queues.flatMap((queue) =>
@@ -99,12 +95,11 @@ export async function lookForOverdue(
     timers: dead.map(({ _id }) => _id),
     strays: strays.flat(),
     asleep: queues.filter((_, i) => asleep[i] === true),
-    isSweepLate,
   };
 }
 
-export function isOverdue({ timers, strays, asleep, isSweepLate }: Overdue): boolean {
-  return isSweepLate || timers.length + strays.length + asleep.length > 0;
+export function isOverdue({ timers, strays, asleep }: Overdue): boolean {
+  return timers.length + strays.length + asleep.length > 0;
 }
 
 /**
@@ -210,8 +205,8 @@ export async function isAnyOverdue(
   queues: readonly string[],
   now: number,
 ): Promise<{ isLate: boolean; fleet: number }> {
-  const { fleet, counted, ...found } = await check(ctx, queues, now);
-  return { isLate: isOverdue(found) && Math.random() * fleet < TENDERS, fleet: counted };
+  const { fleet, counted, isLate } = await check(ctx, queues, now);
+  return { isLate: isLate && Math.random() * fleet < TENDERS, fleet: counted };
 }
 
 async function check(ctx: MutationCtx, queues: readonly string[], now: number): Promise<Checked> {
@@ -223,6 +218,8 @@ async function check(ctx: MutationCtx, queues: readonly string[], now: number): 
 
 const vChecked = v.object({
   ...vOverdue.fields,
+  /** Anything is overdue, or a sweep is late: leases may be over. */
+  isLate: v.boolean(),
   /** Where anything is overdue: how many live workers there are, of one of the queues where they are many. */
   fleet: v.number(),
   /** How many serve the first queue, where their fleet has a row. */
@@ -235,10 +232,16 @@ export const findOverdue = internalQuery({
   args: { queues: v.array(v.string()), now: v.number() },
   returns: vChecked,
   handler: async (ctx, { queues, now }): Promise<Checked> => {
-    const found = await lookForOverdue(ctx.db, queues, now);
+    const [found, first, timers] = await Promise.all([
+      lookForOverdue(ctx.db, queues, now),
+      firstActive(ctx.db),
+      findTimers(ctx.db),
+    ]);
+    const isLate = isOverdue(found) || isTimeToTend(first === null ? [] : [first], timers, now);
     return {
       ...found,
-      fleet: isOverdue(found) ? await liveFleet(ctx.db, queues, now) : 1,
+      isLate,
+      fleet: isLate ? await liveFleet(ctx.db, queues, now) : 1,
       counted: queues.length === 0 ? 0 : await countedFleet(ctx.db, queues[0]!),
     };
   },
