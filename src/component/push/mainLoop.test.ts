@@ -1,11 +1,12 @@
 /** Where a lane begins, by a snapshot that is older than the slots are; and queues that wait for places. */
 import { expect, test } from "vitest";
-import { limitsOf, placesLeft, ROUSED } from "../../shared/index.js";
+import { limitsOf, placesLeft, PROCESS_FULL, ROUSED } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld } from "../setup.test.js";
 import { chooseTarget, takeBackFrom } from "./mainLoop.js";
+import { mountViewOf } from "./mount.js";
 
 const HANDLER = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
 
@@ -70,4 +71,33 @@ test("a lane's step that gives places back has the queue woken that waits for th
   expect(await back(0)).toBe(0);
   expect(await back(4)).toBe(1);
   expect(await back(4)).toBe(1);
+});
+
+test("where one process may have all places lanes are handed to it however many it has, since a second one could only share them", async () => {
+  const { t } = await newWorld();
+  await t.run(async (ctx) => {
+    const of = { state: "receiving", generation: 1, openedAt: Date.now(), number: 0 } as const;
+    const id = await ctx.db.insert("processes", of);
+    await ctx.db.insert("grants", { process: id, extra: PROCESS_FULL });
+    // All slots but the kept ones have a process.
+    for (const [number, state] of (["open", "free", "free"] as const).entries())
+      await ctx.db.insert("processes", { ...of, state, number: number + 1 });
+    const receivers = async (deploymentClass: string) =>
+      (await mountViewOf(ctx.db, deploymentClass)).receivers.map((one) => one.id);
+    expect(await receivers("s16")).toEqual([id]);
+  });
+});
+
+test("where one process cannot have all places no lane is handed to a full one", async () => {
+  const { t } = await newWorld();
+  await t.run(async (ctx) => {
+    const { slots } = limitsOf("s256");
+    const of = { state: "receiving", generation: 1, openedAt: Date.now() } as const;
+    const ids = [];
+    for (let number = 0; number < slots - 2; number += 1)
+      ids.push(await ctx.db.insert("processes", { ...of, number }));
+    await ctx.db.insert("grants", { process: ids[0]!, extra: PROCESS_FULL });
+    const { receivers } = await mountViewOf(ctx.db, "s256");
+    expect(receivers.map(({ id }) => id)).toEqual(ids.slice(1));
+  });
 });

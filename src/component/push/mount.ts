@@ -8,6 +8,7 @@ import {
   limitsOf,
   placesLeft,
   PROCESS_FULL,
+  PROCESS_WIDTH,
   type MountLimits,
   type MountView,
   type QueueConfig,
@@ -80,7 +81,8 @@ export async function mountViewOf(
   const full = new Set(
     grants.filter(({ extra }) => extra >= PROCESS_FULL - 1).map(({ process }) => process),
   );
-  const takesPlaces = config.handler?.kind !== "mutation";
+  // Where one process may have all places, a second one could only share them.
+  const takesPlaces = config.handler?.kind !== "mutation" && limits.all > PROCESS_WIDTH;
   const receivers = receiving
     .filter((one) => one.action === action && !(takesPlaces && full.has(one._id)))
     .map(({ _id: id, openedAt }) => ({ id, openedAt }));
