@@ -269,6 +269,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     step(path, {}),
   ];
   const start = { lane: lane.lane, generation: 1, callSeq: 1, jobs: [], sentAt: now };
+  const idle = { queue: queueName(0), session: lane.session, madeAt: now - 60_000 };
   const wake = (fields: object) => mutation("push/wake:wake", { queue: queueName(0), ...fields });
   return {
     "push/wake:wake": [
@@ -311,9 +312,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
     "push/mainLoop:closeProcess": [mutation("push/mainLoop:closeProcess", named)],
     "lib:processRouse": [mutation("lib:processRouse", { from: { ...named, givenBack: 1 } })],
     "push/mainLoop:rouseQueues": [mutation("push/mainLoop:rouseQueues", {})],
-    "push/idleShutdown:readIdle": [
-      query("push/idleShutdown:readIdle", { lane: lane.lane, madeAt: now - 60_000, now }),
-    ],
+    "push/idleShutdown:readIdle": [query("push/idleShutdown:readIdle", { ...idle, now })],
     "rows/tokenSessions:findTokenSessions": [
       query("rows/tokenSessions:findTokenSessions", { token: tokenId, now }),
     ],
