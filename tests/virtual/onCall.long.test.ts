@@ -9,7 +9,7 @@ import { ON_CALL, STANDBY_EACH_MS, STANDBY_FIRST } from "../../src/shared/index.
 import { startFleet, type Fleet } from "./onCallWorld.js";
 
 /** In small fleets all follow the queue. */
-const SIZES = (process.env["FLEET_SIZES"] ?? counts("1,8,64", "1,8,256,64")).split(",").map(Number);
+const SIZES = (process.env["FLEET_SIZES"] ?? counts("1,8,48", "1,8,256,64")).split(",").map(Number);
 const SMALL = 8;
 const JOBS = 6;
 const SETTLES_MS = 20_000;

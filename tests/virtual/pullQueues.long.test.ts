@@ -8,7 +8,7 @@ import { count } from "../../bench/figures/count.js";
 import { play } from "../../bench/play.js";
 import { conflictsOf, ofMany } from "../../bench/scenarios/workersOfManyQueues.js";
 
-const SECONDS = 12;
+const SECONDS = counts(8, 12);
 const SEEDS = counts([1], [1, 2, 3]);
 
 async function playPair(queues: number, workers: number, seed: number, filled = queues) {
