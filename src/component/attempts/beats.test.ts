@@ -26,6 +26,29 @@ test("complete is a beat too: it answers for the leases that it names besides", 
   expect(await world.status(two!.id)).toMatchObject({ status: "running" });
 });
 
+test("a completion that no longer names a job which its worker was asked to end renews that job's lease once", async () => {
+  for (const payloads of [["dropped"], ["dropped", "named"]]) {
+    const world = await newWorld();
+    const [dropped, named] = await world.enqueueBatch(payloads);
+    const worker = world.worker("a");
+    const [, kept] = await worker.claim(2);
+    await world.cancel(dropped!);
+    const { token, sessionKey } = worker;
+    const held = kept === undefined ? [] : [leaseOf(kept)];
+    for (let callSeq = 3; callSeq < 20; callSeq += 2) {
+      await world.enqueue();
+      const [job] = await worker.claim(1, { n: callSeq - 1 });
+      const args = { token, sessionKey, callSeq, finished: [succeeded(job!)], held };
+      await world.t.mutation(api.lib.complete, args);
+      await world.advance(3_000);
+    }
+    expect(await world.status(dropped!)).toMatchObject({ status: "canceled" });
+    expect(await world.all("cancels")).toEqual([]);
+    if (named !== undefined) expect(await world.status(named)).toMatchObject({ status: "running" });
+    await world.checkInvariants();
+  }
+});
+
 test("a beat, and a completion that claims nothing, do not depend on the janitor's timer", async () => {
   const world = await newWorld();
   await world.enqueueBatch([1, 2]);

@@ -282,11 +282,29 @@ export async function runsOnIn(
 }
 
 /**
- * Renews all leases of the session, also leases that the beat does not name.
+ * The leases of a session that speaks of the `named` ones: all are renewed, also leases that it does not name.
  *
  * But a lease that the session was asked to end, and no longer speaks of, is renewed this once and then over: a worker
  * that dropped it silently would keep it for as long as it lives.
  */
+export function leasesAfter(
+  { leases, callSeq }: Pick<Session, "leases" | "callSeq">,
+  named: readonly Lease[],
+  asked: readonly Lease[],
+  now: number,
+): HeldLease[] {
+  return leases.map((lease) =>
+    isIn(asked, lease) && !isIn(named, lease) && lease.callSeq < callSeq
+      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
+      : lease,
+  );
+}
+
+function isIn(list: readonly Lease[], { id, attempt }: HeldLease): boolean {
+  return list.some((lease) => lease.id === id && lease.attempt === attempt);
+}
+
+/** A beat: renews the leases as {@link leasesAfter} says. */
 export async function renew(
   db: DatabaseWriter,
   session: Session,
@@ -295,13 +313,7 @@ export async function renew(
   now: number,
   about?: About,
 ): Promise<Session> {
-  const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
-    list.some((lease) => lease.id === id && lease.attempt === attempt);
-  const leases = session.leases.map((lease) =>
-    isIn(asked, lease) && !isIn(named, lease) && lease.callSeq < session.callSeq
-      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
-      : lease,
-  );
+  const leases = leasesAfter(session, named, asked, now);
   const known = leases.filter((lease) => isIn(named, lease));
   const seen = alive(leases, now);
   const changed = {
