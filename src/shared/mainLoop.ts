@@ -134,7 +134,7 @@ export interface MountView<Id = string> {
   free: number;
   /** So many slots are kept for processes that receive. */
   kept: number;
-  /** Processes that may run another job. */
+  /** Processes to which a lane may be handed, as far as their places show. */
   receivers: readonly Receiver<Id>[];
 }
 

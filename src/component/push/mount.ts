@@ -24,7 +24,7 @@ export const vMountView = v.object({
   slots: v.array(v.union(v.id("processes"), v.null())),
   /** So many slots are kept for receivers. */
   kept: v.number(),
-  /** Receivers that are not full. */
+  /** Receivers that are not full; where one process may have all places, full ones too. */
   receivers: v.array(v.object({ id: v.id("processes"), openedAt: v.number() })),
   /** Places that receivers may be given, as {@link placesLeft} says. Where slots are left it is not asked: all. */
   left: v.object({ any: v.number(), few: v.number() }),
