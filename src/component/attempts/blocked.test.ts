@@ -123,6 +123,26 @@ describe("a job with a handler that could not be begun", () => {
     },
   );
 
+  test.each(["canceled", "failed"])(
+    "that ended as %s is tried for as long again once it is retried",
+    async (end) => {
+      const handlerMissingAfterMs = WAIT_MS;
+      const world = await newWorld({ handlerMissingAfterMs });
+      const id = await world.enqueue();
+      await block(world);
+      if (end === "canceled") await world.cancel(id);
+      await world.skipTo(Date.now() + handlerMissingAfterMs + 2_000);
+      if (end === "failed") await block(world);
+      expect(await world.status(id)).toMatchObject({ status: end });
+      await world.t.mutation(api.operate.retryJob, { id });
+      await block(world);
+      expect(await world.status(id)).toMatchObject({ status: "scheduled" });
+      await world.skipTo(Date.now() + handlerMissingAfterMs + 2_000);
+      await block(world);
+      expect(await world.status(id)).toMatchObject({ status: "failed" });
+    },
+  );
+
   test("fails at once where its queue says so, and is counted anew after an attempt that was begun", async () => {
     const world = await newWorld({ handlerMissingAfterMs: 0 });
     const id = await world.enqueue();

@@ -32,7 +32,9 @@ export async function recordBlocked(
   { kind, error = "" }: { kind: Blocked; error?: string | undefined },
   now: number,
 ): Promise<Failure | null> {
-  const before = await findAttempt(ctx.db, job._id, job.attempt - 1);
+  // Since a retry by hand nothing has given it back.
+  const isFirst = job.releases === undefined;
+  const before = isFirst ? null : await findAttempt(ctx.db, job._id, job.attempt - 1);
   const since = before?.blocked?.since ?? now;
   const { handlerMissingAfterMs: limit } = config;
   const { _id, attempt } = job;
