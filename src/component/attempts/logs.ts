@@ -36,7 +36,9 @@ export async function addLogs(
 ): Promise<{ logsDropped?: number }> {
   if (logs.length === 0) return {};
   let last = await lastLog(db, job);
-  const wanted = (last?.total ?? 0) + logs.length - LOGS_MAX;
+  const isNew = (one: Pick<LogUpdate, "attempt" | "entry">) =>
+    last === null || last.attempt < one.attempt || last.entry < one.entry;
+  const wanted = (last?.total ?? 0) + logs.filter(isNew).length - LOGS_MAX;
   const gone = wanted > 0 ? await dropOldest(db, job, wanted) : 0;
   let dropped = 0;
   for (const { entry, attempt, level, message, data, revision } of logs) {
@@ -44,8 +46,7 @@ export async function addLogs(
       ...{ level, message, data: data as Value | undefined },
       ...(revision === undefined ? {} : { revision }),
     };
-    const isNew = last === null || last.attempt < attempt || last.entry < entry;
-    if (!isNew) {
+    if (!isNew({ attempt, entry })) {
       if (!(await changeLog(db, job, entry, change, now))) dropped += 1;
       continue;
     }
