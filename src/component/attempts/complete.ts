@@ -35,7 +35,7 @@ import { askedDuty } from "../claim/onCall.js";
 import { endAnnouncements } from "../claim/tableRows.js";
 import { answerBeat } from "./heartbeat.js";
 import { dutyAgain } from "../rows/duties.js";
-import { closeCall, keepLeases, leasesAfter, type Session } from "../rows/sessions.js";
+import { closeCall, keepLeases, type Session } from "../rows/sessions.js";
 import { offerOf } from "../rows/conditions.js";
 import { recordAll } from "./recording.js";
 import { enterSession } from "../rows/tokenSessions.js";
@@ -80,7 +80,7 @@ export async function complete(
   if (judgeCall(session, args.callSeq) === "repeated") {
     if (args.held !== undefined) await keepLeases(ctx.db, session, session.leases, now);
     const jobs = await leasedBefore(ctx, session, session.callSeq);
-    const { others } = await beat(ctx, session, args.held, now);
+    const { others } = await beat(ctx, session, args.held);
     return { ...session.reply, jobs, ...others, ...repliedWith({}, session) };
   }
 
@@ -98,10 +98,10 @@ export async function complete(
       : await askedDuty(ctx, current, request, claimed, now);
   const again = request === undefined ? dutyAgain(current) : undefined;
 
-  const { leases, others } = await beat(ctx, current, args.held, now);
+  const { spoken, others } = await beat(ctx, current, args.held);
   const closed = await closeCall(
     ctx.db,
-    { ...current, leases },
+    current,
     {
       callSeq: args.callSeq,
       claimed: claimed?.leases ?? [],
@@ -111,6 +111,7 @@ export async function complete(
       recorded: answers.filter(({ answer }) => answer === "ok").length,
       ...(request === undefined ? {} : { queues: namesOf(request), offer: offerOf(request) }),
       duty: chosen?.fields ?? again,
+      spoken,
     },
     now,
   );
@@ -159,19 +160,17 @@ async function watch(
   await ensureJanitor(ctx, session.expiresAt, now, claimed.timer);
 }
 
-/**
- * The caller's id. It is a beat as well: how the leases stand that the worker names besides, and the leases as they are
- * renewed.
- */
+/** The caller's id. It is a beat as well: how the leases stand that the worker names besides. */
 async function beat(
   ctx: MutationCtx,
-  session: Session,
+  { _id, leases, sessionKey, token }: Session,
   named: Lease[] | undefined,
-  now: number,
-): Promise<Pick<Session, "leases"> & { others: Pick<Completed, "held" | "session"> }> {
-  const { _id, leases, sessionKey, token } = session;
-  if (named === undefined) return { leases, others: { session: _id } };
+): Promise<{
+  others: Pick<Completed, "held" | "session">;
+  spoken?: { named: Lease[]; asked: Lease[] };
+}> {
+  if (named === undefined) return { others: { session: _id } };
   const asked = leases.length === 0 ? [] : await askedOf(ctx.db, sessionKey, token);
   const held = answerBeat(leases, named, asked);
-  return { leases: leasesAfter(session, named, asked, now), others: { session: _id, held } };
+  return { others: { session: _id, held }, spoken: { named, asked } };
 }

@@ -125,8 +125,30 @@ export function room(session: Session): number {
   return Math.max(0, LEASES_MAX - session.leases.length);
 }
 
-/** The fields that follow from a sign of life and these leases. */
-function alive(leases: HeldLease[], now: number) {
+/** The leases that a call names, and the ones that its session was asked to end; they are of calls `before` this one. */
+interface Spoken {
+  named: readonly Lease[];
+  asked: readonly Lease[];
+  before: number;
+}
+
+/**
+ * The fields that follow from a sign of life and these leases: all are renewed, also leases that the call does not name.
+ *
+ * But a lease that the session was asked to end, and no longer speaks of, is renewed this once and then over: a worker
+ * that dropped it silently would keep it for as long as it lives.
+ */
+function alive(held: HeldLease[], now: number, spoken?: Spoken) {
+  const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
+    list.some((lease) => lease.id === id && lease.attempt === attempt);
+  const leases = held.map((lease) =>
+    spoken !== undefined &&
+    lease.callSeq < spoken.before &&
+    isIn(spoken.asked, lease) &&
+    !isIn(spoken.named, lease)
+      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
+      : lease,
+  );
   return {
     state: leases.length === 0 ? ("idle" as const) : ("active" as const),
     expiresAt: expiry(leases, now),
@@ -226,12 +248,15 @@ export async function closeCall(
     /** A lane that begins. */
     begins?: Pick<Session, "runsIn" | "sweep">;
     duty?: DutyFields | undefined;
+    /** Of a worker's call that names the leases in hand. */
+    spoken?: Omit<Spoken, "before"> | undefined;
   },
   now: number,
 ): Promise<Session> {
   const leases = [...session.leases, ...call.claimed];
   const { recorded = 0, isAwake } = call;
-  const seen = isAwake === true ? awake(leases, now) : alive(leases, now);
+  const of = call.spoken && { ...call.spoken, before: session.callSeq };
+  const seen = isAwake === true ? awake(leases, now) : alive(leases, now, of);
   const changed = {
     ...seen,
     ...spoken(session, seen.state, call.about, now),
@@ -281,30 +306,7 @@ export async function runsOnIn(
   await db.patch("sessions", id, { runsIn });
 }
 
-/**
- * The leases of a session that speaks of the `named` ones: all are renewed, also leases that it does not name.
- *
- * But a lease that the session was asked to end, and no longer speaks of, is renewed this once and then over: a worker
- * that dropped it silently would keep it for as long as it lives.
- */
-export function leasesAfter(
-  { leases, callSeq }: Pick<Session, "leases" | "callSeq">,
-  named: readonly Lease[],
-  asked: readonly Lease[],
-  now: number,
-): HeldLease[] {
-  return leases.map((lease) =>
-    isIn(asked, lease) && !isIn(named, lease) && lease.callSeq < callSeq
-      ? { ...lease, timeoutAt: Math.min(lease.timeoutAt ?? Infinity, lostAt([lease], now)) }
-      : lease,
-  );
-}
-
-function isIn(list: readonly Lease[], { id, attempt }: HeldLease): boolean {
-  return list.some((lease) => lease.id === id && lease.attempt === attempt);
-}
-
-/** A beat: renews the leases as {@link leasesAfter} says. */
+/** A beat: renews all leases of the session, as {@link alive} says. */
 export async function renew(
   db: DatabaseWriter,
   session: Session,
@@ -313,9 +315,10 @@ export async function renew(
   now: number,
   about?: About,
 ): Promise<Session> {
-  const leases = leasesAfter(session, named, asked, now);
-  const known = leases.filter((lease) => isIn(named, lease));
-  const seen = alive(leases, now);
+  const seen = alive(session.leases, now, { named, asked, before: session.callSeq });
+  const isNamed = ({ id, attempt }: HeldLease) =>
+    named.some((lease) => lease.id === id && lease.attempt === attempt);
+  const known = seen.leases.filter(isNamed);
   const changed = {
     ...{ ...seen, acknowledged: acknowledges(session, known) },
     ...spoken(session, seen.state, about, now),
