@@ -136,11 +136,10 @@ async function beginLane(
     });
     return await runIn(ctx, queue, target, { start, jobs: taken.leases.length }, now);
   };
-  // At the same time: neither reads rows that the other one writes.
-  const [sweep, runsIn] = await Promise.all([
-    ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now }),
-    run(),
-  ]);
+  const watch = () => ensureLookedAfter(ctx, session, { isDone, timers, expiresAt, taken, now });
+  // Together, but for a nested call, which is made where no timers were read: beside one nothing may be written.
+  const [sweep, runsIn] =
+    timers === undefined ? [await watch(), await run()] : await Promise.all([watch(), run()]);
   const begins = { runsIn, ...(sweep === undefined ? {} : { sweep }) };
   const call = { callSeq, claimed: taken.leases, cursor: taken.cursor, isAwake: true, begins };
   await closeCall(ctx.db, session, call, now);

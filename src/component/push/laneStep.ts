@@ -273,10 +273,8 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const missed = await leasedBefore(ctx, session, args.lastAckedCall + 1);
   const ruled = missed.length === 0 ? taken.ruled : undefined;
   const jobs = await describeLaneJobs(ctx.db, queue, [...missed, ...taken.jobs], ruled);
-  const [of] = await Promise.all([
-    tellProcess(ctx, args.in, next === "left"),
-    isAwake ? undefined : comeToRest(ctx, lane, session, now),
-  ]);
+  const of = await tellProcess(ctx, args.in, next === "left");
+  if (!isAwake) await comeToRest(ctx, lane, session, now);
   const isPart = max < room && taken.leases.length === max;
   const isShort = isPart || (lacking > 0 && room > 0 && !isStuck);
   return {
