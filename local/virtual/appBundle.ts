@@ -37,6 +37,7 @@ export interface BundleOptions {
 
 /** More than any bundling takes. */
 const CLI_TIMEOUT_MS = 120_000;
+const SCHEMA_TIMEOUT_MS = 10_000;
 const START_PUSH = "/api/deploy2/start_push";
 /** Not inputs: installed, or written by the CLI itself (`.env.local` among them). */
 const IGNORED = /^(node_modules|_generated|\..*)$/;
@@ -56,6 +57,20 @@ export function bundleApp(folder: string, options: BundleOptions = {}): Promise<
   bundles.set(asked, bundle);
   bundle.catch(() => bundles.delete(asked));
   return bundle;
+}
+
+/**
+ * Pushes a bundle by the CLI's own calls. `post` sends a body to a path of the backend, and rejects where that is refused.
+ */
+export async function pushBundle(
+  { startPush }: AppBundle,
+  adminKey: string,
+  post: (path: string, body: object) => Promise<unknown>,
+): Promise<void> {
+  const started = (await post(START_PUSH, { ...startPush, adminKey })) as { schemaChange: unknown };
+  const schema = { schemaChange: started.schemaChange, timeoutMs: SCHEMA_TIMEOUT_MS };
+  await post("/api/deploy2/wait_for_schema", { adminKey, dryRun: false, ...schema });
+  await post("/api/deploy2/finish_push", { adminKey, dryRun: false, startPush: started });
 }
 
 async function keptOrMade(

@@ -20,7 +20,7 @@ import { sortRejections } from "../functions/rejections.js";
 import type { Store } from "../engine/store.js";
 import type { Limits } from "../limits.js";
 import { MemoryStore } from "../store/memoryStore.js";
-import type { AppBundle } from "./appBundle.js";
+import { pushBundle, type AppBundle } from "./appBundle.js";
 import type { Branch } from "./branch.js";
 import { createVirtualClock, START_MS, type VirtualClock } from "./clock.js";
 import { loadClients } from "./clients.js";
@@ -225,16 +225,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     advance: (ms) => clock.advance(ms),
     until: (holds, given) => clock.until(holds, given),
     untilIdle: (given) => clock.untilIdle(given),
-    async push({ startPush }) {
-      const push = { ...startPush, adminKey: ADMIN_KEY };
-      const started = await post("/api/deploy2/start_push", push);
-      const schema = { adminKey: ADMIN_KEY, schemaChange: started.schemaChange, dryRun: false };
-      await post("/api/deploy2/wait_for_schema", { ...schema, timeoutMs: 10_000 });
-      await post("/api/deploy2/finish_push", {
-        adminKey: ADMIN_KEY,
-        startPush: started,
-        dryRun: false,
-      });
+    async push(app) {
+      await pushBundle(app, ADMIN_KEY, post);
       // From here on the store has it.
       deployment = undefined;
     },

@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { anyApi, type ApiFromModules } from "convex/server";
 import { v } from "convex/values";
-import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { Conveyor, type ComponentApi } from "../client/index.js";
 import {
   isConveyorError,
@@ -32,6 +32,11 @@ const options = {
   handlers: { tiles: async () => ({ pixels: "" }) },
   handleSignals: false,
 };
+
+/** Longer than a worker waits in all for a deployment that does not answer. */
+const UNREACHABLE_MS = 60_000;
+
+afterEach(() => void vi.useRealTimers());
 
 describe("types", () => {
   // Shows N8.
@@ -245,9 +250,11 @@ test("a listener to one kind of events gets these, until it is taken off, and on
   });
   const off = worker.on("stopped", () => seen.push("not heard"));
   off();
+  vi.useFakeTimers();
   const running = worker.run();
-  await worker.stop({ graceMs: 0 });
-  await running;
+  const stopped = worker.stop({ graceMs: 0 });
+  await vi.advanceTimersByTimeAsync(UNREACHABLE_MS);
+  await Promise.all([running, stopped]);
   expect(seen).toEqual(["draining", "stopped"]);
   expect(told).toHaveBeenCalledTimes(2);
   told.mockRestore();
@@ -258,9 +265,11 @@ test("SIGTERM stops a worker gracefully, and the listeners go with it", async ()
   const events: string[] = [];
   const onEvent = ({ kind }: { kind: string }) => void events.push(kind);
   const worker = new Worker({ ...options, handleSignals: true, onEvent });
+  vi.useFakeTimers();
   const running = worker.run();
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
   process.emit("SIGTERM");
+  await vi.advanceTimersByTimeAsync(UNREACHABLE_MS);
   await running;
   expect(events).toContain("stopping");
   expect(events.at(-1)).toBe("stopped");

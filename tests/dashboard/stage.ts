@@ -4,8 +4,7 @@
  */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
-import { convex, push } from "../../local/convexCli.js";
-import { linkPackage } from "../support/link.js";
+import { deploy, runAsAdmin } from "../support/deploy.js";
 import { startBackend, type Backend } from "../../local/backend.js";
 import { Worker } from "../../src/worker/index.js";
 import { api } from "./app/convex/_generated/api.js";
@@ -22,10 +21,9 @@ export interface Stage {
 }
 
 export async function startStage(): Promise<Stage> {
-  linkPackage(APP);
   const backend = await startBackend({ port: 0, quiet: true });
   try {
-    await push(APP, backend);
+    await deploy(APP, backend);
     const client = new ConvexHttpClient(backend.url, { logger: false });
     const worker = await startWorker(backend);
     return {
@@ -44,8 +42,8 @@ export async function startStage(): Promise<Stage> {
 }
 
 async function startWorker(backend: Backend) {
-  const made = await convex(APP, ["run", "workers:create", '{ "name": "stage" }'], backend);
-  const { token } = JSON.parse(made) as { token: string };
+  const made = await runAsAdmin(backend, "workers:create", { name: "stage" });
+  const { token } = made as { token: string };
   const worker = new Worker({
     ...{ url: backend.url, token, api: api.workers, name: "anvil", concurrency: 3 },
     handleSignals: false,

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { ConvexHttpClient } from "convex/browser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
 import { convex } from "../../local/convexCli.js";
+import { runAsAdmin } from "../support/deploy.js";
 import { root } from "../support/paths.js";
 import { Session } from "../support/session.js";
 import { startApp, type TestApp } from "../support/testApp.js";
@@ -48,12 +48,6 @@ const ANSWERS: Record<string, unknown> = {
 /** In CI one of so many commands is a process of the CLI, which takes two seconds. */
 const BY_CLI = counts(5, 1);
 
-/** Of the official client, and missing from its types. */
-interface Sends {
-  setAdminAuth(key: string): void;
-  function(of: string, componentPath: string, args: unknown): Promise<unknown>;
-}
-
 describe.sequential("npx convex run --component conveyor", () => {
   const folder = path.join(root, "tests/support/app");
   let app: TestApp;
@@ -75,16 +69,10 @@ describe.sequential("npx convex run --component conveyor", () => {
       .replace("JOB", job)
       .replace("TOKEN", token)
       .replace("WORKER", worker);
-    if (calls++ % BY_CLI !== 0) return await sent(of, given);
+    if (calls++ % BY_CLI !== 0)
+      return await runAsAdmin(app.backend, of, JSON.parse(given) as object, "conveyor");
     const call = ["run", "--component", "conveyor", of, given];
     return JSON.parse((await convex(folder, call, app.backend)).trim() || "null");
-  };
-
-  /** As the CLI sends it. */
-  const sent = async (of: string, given: string): Promise<unknown> => {
-    const client = new ConvexHttpClient(app.url, { logger: false }) as unknown as Sends;
-    client.setAdminAuth(app.backend.adminKey);
-    return await client.function(of, "conveyor", JSON.parse(given));
   };
 
   // Shows M1.

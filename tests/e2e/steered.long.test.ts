@@ -1,10 +1,12 @@
-/** Workers that are steered while they run, on the local backend: polls, an end by itself, and an operator's word. */
+/**
+ * Workers that are steered while they run, on the local backend: conditions, an order of queues, polls, an end by itself, and an
+ * operator's word.
+ */
 import { hostname } from "node:os";
-import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { convex } from "../../local/convexCli.js";
-import type { WorkerStatus } from "../../src/shared/index.js";
-import { root } from "../support/paths.js";
+import { jobCalls, type WorkerStatus } from "../../src/shared/index.js";
+import { api } from "../support/app/convex/_generated/api.js";
+import { runAsAdmin } from "../support/deploy.js";
 import {
   app,
   closeApp,
@@ -16,17 +18,69 @@ import {
   until,
 } from "../support/steered.js";
 
-const APP = path.join(root, "tests/support/app");
+const races = jobCalls(api.races);
 
 beforeAll(openApp);
 afterEach(endWorkers);
 afterAll(closeApp);
 
 /** As an operator does, with the deployment's key and nothing of the app. */
-async function operate(name: string, args: object): Promise<unknown> {
-  const call = ["run", "--component", "conveyor", name, JSON.stringify(args)];
-  return JSON.parse(await convex(APP, call, app.backend));
-}
+const operate = (name: string, args: object) => runAsAdmin(app.backend, name, args, "conveyor");
+
+test("a worker takes only the jobs that it has chosen among those that it was shown", async () => {
+  const [odd, even] = [await enqueue(7), await enqueue(8)];
+  const { worker } = start("chooser", {
+    concurrency: 4,
+    beforeClaim: async ({ peek }) => {
+      const seen = await peek({ queues: ["sums"] });
+      const wanted = seen.filter(({ payload }) => (payload as { n: number }).n % 2 === 0);
+      return { ids: wanted.map(({ id }) => id) };
+    },
+  });
+  await until(async () => (await statusOf(even)) === "succeeded");
+  expect(await statusOf(odd)).toBe("pending");
+  expect((await worker.peek()).map(({ id }) => id)).toEqual([odd]);
+  await worker.stop();
+  start("any");
+  await until(async () => (await statusOf(odd)) === "succeeded");
+}, 60_000);
+
+// Shows F20.
+test("a quiet worker claims nothing and is seen, and one that resumes with more room takes what waits", async () => {
+  const { worker, events } = start("quiet");
+  await until(() => worker.state === "waiting");
+  worker.quiet();
+  const ids = await Promise.all([1, 2, 3].map(enqueue));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await Promise.all(ids.map(statusOf))).toEqual(["pending", "pending", "pending"]);
+  worker.concurrency = 3;
+  worker.resume();
+  await until(async () =>
+    (await Promise.all(ids.map(statusOf))).every((one) => one === "succeeded"),
+  );
+  const claimed = events.flatMap((event) => (event.kind === "claimed" ? event.jobs : []));
+  expect(claimed).toHaveLength(3);
+  expect(worker.status.slots.had).toBe(3);
+}, 60_000);
+
+test("a queue that comes last is served when the other has nothing", async () => {
+  const order: string[] = [];
+  const note =
+    (queue: string) =>
+    async ({ payload: { n } }: { payload: { n: number } }) => {
+      order.push(queue);
+      return { square: n * n };
+    };
+  await Promise.all([1, 2, 3].map((n) => app.client.mutation(...races.enqueue("races", { n }))));
+  await Promise.all([1, 2, 3].map(enqueue));
+  const { worker } = start("ordered", {
+    queues: ["sums", { queue: "races", onlyWhenIdle: true }],
+    handlers: { sums: note("sums"), races: note("races") },
+  });
+  await until(() => order.length === 6);
+  expect(order).toEqual(["sums", "sums", "sums", "races", "races", "races"]);
+  await worker.stop();
+}, 60_000);
 
 // Shows CR-14, CR-17, C13.
 test("a worker that polls does jobs over HTTP alone, and ends by itself after so many", async () => {
@@ -36,7 +90,7 @@ test("a worker that polls does jobs over HTTP alone, and ends by itself after so
   expect(worker.status).toMatchObject({ state: "stopped", done: 3 });
   const statuses = await Promise.all(ids.map(statusOf));
   expect(statuses.filter((status) => status === "succeeded")).toHaveLength(3);
-  const { ended: rest } = start("idler", { poll: { everyMs: 250 }, stopAfter: { idleMs: 8_000 } });
+  const { ended: rest } = start("idler", { poll: { everyMs: 250 }, stopAfter: { idleMs: 3_000 } });
   await rest;
   expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(["succeeded"]));
 }, 60_000);
@@ -46,8 +100,9 @@ test("an operator's word stops a worker that waits, is on the list, and its end 
   const { worker, events } = start("told", { version: "2.3", concurrency: 2, presenceMs: 0 });
   await until(() => worker.state === "waiting");
   const listed = async () =>
-    ((await operate("lib:workers", {})) as WorkerStatus[]).find(({ name }) => name === "told")!;
-  const { id, origin, slots } = await listed();
+    ((await operate("lib:workers", {})) as WorkerStatus[]).find(({ name }) => name === "told");
+  await until(async () => (await listed()) !== undefined);
+  const { id, origin, slots } = (await listed())!;
   expect(origin).toMatchObject({ pid: process.pid, hostname: hostname(), appVersion: "2.3" });
   expect(slots).toEqual({ used: 0, had: 2 });
   await operate("operate:quietWorker", { id });
@@ -58,5 +113,5 @@ test("an operator's word stops a worker that waits, is on the list, and its end 
   await operate("operate:resumeWorker", { id });
   await until(async () => (await statusOf(job)) === "succeeded");
   expect(events.filter(({ kind }) => kind === "quiet")).toHaveLength(2);
-  await until(async () => (await listed()).done === 1);
+  await until(async () => (await listed())?.done === 1);
 }, 60_000);

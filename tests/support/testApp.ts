@@ -1,7 +1,4 @@
-/**
- * The test app (`tests/support/app`), pushed by the official CLI to a local backend, which is in this process if nothing else
- * is said.
- */
+/** The test app (`tests/support/app`) on a local backend, which is in this process if nothing else is said. */
 import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import {
@@ -12,8 +9,8 @@ import {
 } from "convex/server";
 import { startBackend, type Backend, type BackendOptions } from "../../local/backend.js";
 import { internal } from "./app/convex/_generated/api.js";
-import { convex, push, type Deployment } from "../../local/convexCli.js";
-import { linkPackage } from "./link.js";
+import type { Deployment } from "../../local/convexCli.js";
+import { deploy, runAsAdmin } from "./deploy.js";
 import { root } from "./paths.js";
 
 const folder = path.join(root, "tests/support/app");
@@ -22,7 +19,7 @@ const folder = path.join(root, "tests/support/app");
 export interface PushedApp {
   url: string;
   client: ConvexHttpClient;
-  /** Runs an internal function with `convex run`, as a developer does. */
+  /** Runs an internal function, as an administrator. */
   run<Reference extends FunctionReference<"mutation" | "query" | "action", "internal">>(
     reference: Reference,
     args: FunctionArgs<Reference>,
@@ -47,13 +44,9 @@ export async function startApp(options: Partial<BackendOptions> = {}): Promise<T
 }
 
 export async function pushApp(to: Deployment): Promise<PushedApp> {
-  linkPackage(folder);
-  await push(folder, to);
-  const run: PushedApp["run"] = async (reference, args) => {
-    const call = ["run", getFunctionName(reference), JSON.stringify(args)];
-    // The CLI prints nothing for `null`.
-    return JSON.parse((await convex(folder, call, to)).trim() || "null");
-  };
+  await deploy(folder, to);
+  const run: PushedApp["run"] = async (reference, args) =>
+    await runAsAdmin(to, getFunctionName(reference), args);
   return {
     url: to.url,
     client: new ConvexHttpClient(to.url),
