@@ -22,7 +22,8 @@ export const longComponent = defineConfig({
     ...BOTH,
     name: "longComponent",
     include: [`${PLACE}/*.long.test.ts`],
-    sequence: { groupOrder: 1 },
+    maxWorkers: 3,
+    sequence: { groupOrder: 2 },
   },
 });
 

@@ -19,7 +19,7 @@ const JOBS = 40;
 /** Of a step. */
 const LIMIT_MS = 5 * 60_000;
 /** A busy machine keeps it, and the jobs of a killed process wait for its end. */
-const LEASE_MS = counts(20_000, 30_000);
+const LEASE_MS = counts(12_000, 30_000);
 /** The first attempt of some jobs takes longer than the test, and each slot of three processes has one. */
 const ENDLESS_MS = 3_600_000;
 const SLOTS = 6;
