@@ -102,6 +102,20 @@ test("a wake that was due later than its job came is late by the time that it wa
   expect(await callOff(world, { dueAt: Date.now() - LATE_MS })).toBe(4);
 });
 
+test("a late wake of a job that was left to workers outside calls off no wake of a job that came within that time", async () => {
+  const world = await pushedWorld({ fallbackAfterMs: 60_000 });
+  const worker = world.worker("here");
+  await worker.claim(1, { groups: ["theirs"] });
+  const left = { group: "theirs" };
+  const dueAt = Date.now() + 60_000;
+  for (let n = 0; n < 6; n += 1) await world.enqueue(n, left);
+  await gateOf(world, "guarded");
+  vi.setSystemTime(dueAt + LATE_MS);
+  // No worker is there for these, so that their wakes are due at once.
+  for (let n = 0; n < 6; n += 1) await world.enqueue(n, { group: "others" });
+  expect(await callOff(world, { dueAt })).toBe(4);
+});
+
 test("a wake that was scheduled without a time is never late", async () => {
   const world = await pushedWorld();
   await jobsOf(world, 6);
@@ -169,7 +183,8 @@ test("a wake for jobs up to a commit leaves the ones that came later to workers 
   await jobsOf(world, 2);
   const upTo = await lastCommit(world);
   await jobsOf(world, 1);
-  await wakeBy(world, { upTo });
+  // None of them comes again.
+  expect(wakesAmong(await wakeBy(world, { upTo }))).toEqual([]);
   expect((await standingOf(world)).running).toEqual([0, 1]);
 });
 

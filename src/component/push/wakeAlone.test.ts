@@ -3,7 +3,6 @@ import { afterEach, expect, test, vi } from "vitest";
 import { LANE_LOOK_MS, PUSH_TIMEOUT_DEFAULT_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
-import type { MutationCtx } from "../_generated/server.js";
 import type { World } from "../setup.test.js";
 import {
   gateOf,
@@ -14,7 +13,6 @@ import {
   pushedWorld,
   slotsOf,
   standingOf,
-  wakeAfter,
   wakeBy,
 } from "./wakeSetup.test.js";
 
@@ -129,18 +127,6 @@ test("a new lane has the number after the lanes that are there", async () => {
   await wakeOfSecond(world);
   const [, , lane] = await world.all("lanes");
   expect((await sessionOf(world, lane!._id)).name).toBe("tiles#2");
-});
-
-test("a lane that has woken since the snapshot is not begun anew: the job that came by itself begins in a new one, and alone", async () => {
-  const world = await pushedWorld();
-  const [lane] = await lanesOf(world, "asleep", 1);
-  const { session } = (await world.all("lanes"))[0]!;
-  const ids = await jobsOf(world, 2);
-  const wakes = async ({ db }: MutationCtx) =>
-    await db.patch("sessions", session, { state: "active" });
-  await wakeAfter(world, wakes, { job: ids[1]!, isAlone: true });
-  expect((await standingOf(world)).running).toEqual([1]);
-  expect((await sessionOf(world, lane!)).leases).toEqual([]);
 });
 
 // --- Where it runs -------------------------------------------------------------------------------

@@ -1,14 +1,15 @@
 /** A wake that takes all that it may: as many jobs as the queue's other lanes leave room for, and the room of lanes that sleep. */
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   HANDLERS_PER_STEP,
   LANE_LOOK_MS,
   LANE_WIDTH,
+  limitsOf,
+  PROCESS_LIFE_MS,
+  WAKE_AGAIN_MS,
   type QueueConfig,
 } from "../../shared/index.js";
-import type { MutationCtx } from "../_generated/server.js";
 import type { World } from "../setup.test.js";
-import { LANES_ASKED } from "./lanes.js";
 import {
   ACTION,
   gateOf,
@@ -18,21 +19,15 @@ import {
   MUTATION,
   namesOf,
   pushedWorld,
+  slotsOf,
   standingOf,
-  wakeAfter,
   wakeBy,
   wakesAmong,
 } from "./wakeSetup.test.js";
 
-afterEach(() => vi.restoreAllMocks());
-
 const PROCESS = "push/laneAction:laneProcess";
-
-/** The first lane goes to sleep. */
-const sleeps = async ({ db }: MutationCtx) => {
-  const { session } = (await db.query("lanes").first())!;
-  await db.patch("sessions", session, { state: "idle" });
-};
+const OPEN = { state: "open" } as const;
+const FREE = { state: "free" } as const;
 
 /** So many timers of the janitor there are. */
 const timersOf = async (world: World) =>
@@ -110,15 +105,13 @@ test("of lanes that sleep as many give their room away as are needed beside the 
   });
 });
 
-test("a lane that has woken since the snapshot gives no room away", async () => {
+test("a lane that sleeps without room is passed over where room is needed, and the next gives its room away", async () => {
   const world = await pushedWorld({ maxParallelism: 3 });
   await jobsOf(world, 3);
-  await lanesOf(world, "asleep", 1, 1, 1);
-  await wakeAfter(world, async ({ db }) => {
-    const { session } = (await db.query("lanes").collect())[1]!;
-    await db.patch("sessions", session, { state: "active" });
-  });
-  expect(await standingOf(world)).toEqual({ running: [0, 1], gate: null, caps: [2, 1, 0] });
+  await lanesOf(world, "asleep", 1, 0, 1);
+  await lanesOf(world, "awake", 1);
+  await wakeBy(world);
+  expect(await standingOf(world)).toEqual({ running: [0, 1], gate: null, caps: [2, 0, 0, 1] });
 });
 
 test("a lane takes as many jobs as a lane may have at most, and leaves the rest to others", async () => {
@@ -154,6 +147,8 @@ test("a wake for capacity that finds none marks the queue as full only where a j
     await wakeBy(world);
     expect(await standingOf(world)).toEqual({ running: [], gate, caps: [5] });
     expect(await timersOf(world)).toBe(count);
+    // Nor does it look for a process.
+    expect(await world.all("processes")).toEqual([]);
   }
 });
 
@@ -212,41 +207,6 @@ test("a queue that may run no job inside Convex begins none, and is not full: no
   }
 });
 
-// --- Lanes that have gone to sleep since ------------------------------------------------------------
-
-test("where a snapshot shows no room, a lane that has gone to sleep since begins", async () => {
-  for (const [running, isAlone] of [
-    [0, false],
-    [1, true],
-  ] as const) {
-    const world = await pushedWorld({ maxParallelism: 3 });
-    const ids = await jobsOf(world, 2);
-    await lanesOf(world, "awake", 1, 2);
-    await wakeAfter(world, sleeps, isAlone ? { job: ids[1]!, isAlone } : {});
-    expect(await standingOf(world)).toMatchObject({ running: [running], caps: [1, 2] });
-    expect((await world.all("sessions"))[0]!.leases).toHaveLength(1);
-  }
-});
-
-test("a lane that has gone to sleep since is not asked where the snapshot shows room", async () => {
-  const world = await pushedWorld({ maxParallelism: 3 });
-  await jobsOf(world, 3);
-  await lanesOf(world, "awake", 1, 1);
-  await wakeAfter(world, sleeps);
-  expect(await standingOf(world)).toEqual({ running: [0], gate: null, caps: [1, 1, 1] });
-});
-
-test("of more lanes than a snapshot asks about the others are asked for real before a queue is full", async () => {
-  const world = await pushedWorld({ maxParallelism: 2 * LANES_ASKED });
-  const [job] = await jobsOf(world, 1);
-  // The snapshot asks about the first of them.
-  vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValue(0.5);
-  await lanesOf(world, "awake", ...Array<number>(LANES_ASKED).fill(1));
-  await lanesOf(world, "asleep", ...Array<number>(LANES_ASKED).fill(1));
-  await wakeBy(world, { job: job! });
-  expect((await standingOf(world)).running).toEqual([0]);
-});
-
 // --- `maxParallelism` was lowered ------------------------------------------------------------------
 
 test("where `maxParallelism` was lowered below the room of awake lanes, lanes that sleep lose theirs, and another wake comes", async () => {
@@ -266,12 +226,33 @@ test("where no lane sleeps that could lose its room, no other wake comes: the la
   expect(await standingOf(world)).toEqual({ running: [], gate: "full", caps: [3, 2] });
 });
 
-test("lanes that sleep lose their room by the job that came by itself too, and by a lane that has gone to sleep since", async () => {
-  const world = await pushedWorld({ maxParallelism: 3 });
-  const ids = await jobsOf(world, 1);
-  await lanesOf(world, "awake", 1, 4);
-  expect(wakesAmong(await wakeAfter(world, sleeps, { job: ids[0]! }))).toEqual([{ afterMs: 0 }]);
-  expect(await standingOf(world)).toEqual({ running: [], gate: "full", caps: [0, 4] });
+/** Lanes that sleep keep their room although it is more than `maxParallelism` allows, and no other wake comes for it. */
+async function keepsRoom(
+  enqueue: (world: World) => Promise<unknown>,
+  slots: Parameters<typeof slotsOf>[1][],
+  { maxParallelism = 2, awake = [] as number[] } = {},
+) {
+  const world = await pushedWorld({ maxParallelism });
+  await enqueue(world);
+  const asleep = Array<number>(maxParallelism + 1 - awake.length).fill(1);
+  await lanesOf(world, "asleep", ...asleep);
+  await lanesOf(world, "awake", ...awake);
+  await slotsOf(world, ...slots);
+  expect(wakesAmong(await wakeBy(world))).toEqual([{ afterMs: WAKE_AGAIN_MS }]);
+  const { running, gate, caps } = await standingOf(world);
+  expect([running, gate, caps]).toEqual([[], "full", [...asleep, ...awake]]);
+}
+
+test("where a process or its places are missing, lanes that sleep keep their room although `maxParallelism` was lowered", async () => {
+  const two = async (world: World) => await jobsOf(world, 2);
+  await keepsRoom(two, [OPEN, OPEN, OPEN, OPEN]);
+  const extra = limitsOf("s16").any - 1;
+  await keepsRoom(two, [{ ...OPEN, extra }, FREE, FREE, FREE], { maxParallelism: 4, awake: [2] });
+  // The receiver has time for jobs of the queue's bound, and not for this one.
+  const young = { state: "receiving", ageMs: PROCESS_LIFE_MS - 19.75 * 60_000 } as const;
+  const long = async (world: World) =>
+    await world.enqueue(0, { rules: { timeoutMs: 20 * 60_000 } });
+  await keepsRoom(long, [young, OPEN, OPEN, FREE]);
 });
 
 // --- Mutations -----------------------------------------------------------------------------------
