@@ -36,6 +36,7 @@ import { api, internal } from "./_generated/api.js";
 import type { Doc, Id } from "./_generated/dataModel.js";
 import type { Report } from "./attempts/report.js";
 import type { MutationCtx } from "./_generated/server.js";
+import { refuseWritesBesideNested } from "./besideNested.test.js";
 import { declaring } from "./declaring.test.js";
 import { withEffects } from "./edges/applyEffects.js";
 import type { EdgeCtx } from "./rows/effects.js";
@@ -87,8 +88,6 @@ const refused = internalMutationGeneric({
   },
 });
 
-// --- The world ----------------------------------------------------------------------------------
-
 let current: World | null = null;
 
 beforeEach(() => {
@@ -107,6 +106,7 @@ afterEach(async () => {
 
 export async function newWorld(config: Partial<QueueConfig> = {}): Promise<World> {
   const t = declaring(convexTest(schema, modules));
+  refuseWritesBesideNested();
   const { token } = await t.mutation(api.operate.createToken, { name: "test token", queues: null });
   current = new World(t, token, {
     name: "tiles",
