@@ -46,7 +46,8 @@ describe("a database that is opened again", () => {
 
     const second = await folder.open();
     const after = await all(second.database);
-    expect(after).toEqual(before);
+    // `toEqual` finds any two buffers equal.
+    expect(after).toStrictEqual(before);
     expect(after).toHaveLength(values.length);
     expect(Object.is(after.find((doc) => doc["n"] === 0)?.["n"], -0)).toBe(true);
     expect((await all(second.database, "by_id")).map(({ _id }) => _id)).toEqual(ids);

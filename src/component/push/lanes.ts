@@ -282,12 +282,11 @@ async function growInto(
   asleep: readonly Sleeper[],
 ): Promise<void> {
   const others = (await lanesOf(ctx.db, queue.name)).filter(({ _id }) => _id !== lane._id);
-  if (freeOf(queue, others) >= cap) return;
   const free = await makeRoom(ctx, queue, others, cap, asleep);
   if (free < cap) throw new Error("The room that the lane was to have has been taken.");
 }
 
-/** The lane ends, or its function has ended: it keeps the room of one job, if it has any under the bound of today. */
+/** The lane ends, or its function has ended: it keeps the room of one job, if it was given any by the queue's limit of then. */
 export async function putToSleep(ctx: MutationCtx, lane: Lane): Promise<void> {
   const cap = lane.cap > 0 && lane.under !== undefined ? 1 : 0;
   if (lane.cap !== cap) await ctx.db.patch("lanes", lane._id, { cap });
