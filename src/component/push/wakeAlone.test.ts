@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { LANE_LOOK_MS, PUSH_TIMEOUT_DEFAULT_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import type { Id } from "../_generated/dataModel.js";
-import type { World } from "../setup.test.js";
+import { newWorld, type World } from "../setup.test.js";
 import {
   gateOf,
   jobsOf,
@@ -111,6 +111,23 @@ test("where the time of a job that came by itself is over, an earlier one that w
   expect((await standingOf(world)).running).toEqual([0]);
 });
 
+test("where its time is over, the wake begins a lane with a later job", async () => {
+  const world = await pushedWorld();
+  await lanesOf(world, "asleep", 1);
+  const job = await world.enqueue(0, { expiresAfterMs: 1_000 });
+  vi.setSystemTime(Date.now() + 1_001);
+  await jobsOf(world, 1);
+  await wakeBy(world, { job, isAlone: true });
+  expect((await standingOf(world)).running).toEqual([1]);
+});
+
+test("a job that begins in a lane that has kept room leaves the other lanes alone, and makes none", async () => {
+  const world = await pushedWorld({ maxParallelism: 10 });
+  await lanesOf(world, "asleep", 1, 1);
+  await wakeOfSecond(world);
+  expect(await standingOf(world)).toEqual({ running: [1], gate: null, caps: [1, 1] });
+});
+
 test("without a lane that has kept room, a job that came by itself begins in a new one, and alone", async () => {
   const world = await pushedWorld();
   const planned = await wakeOfSecond(world);
@@ -143,6 +160,13 @@ test("a job whose handler is a mutation begins without a process in a new lane t
   const world = await pushedWorld({ handler: MUTATION });
   expect(namesOf(await wakeOfSecond(world)).sort()).toEqual([SINGLE, SWEEP]);
   expect(await world.all("processes")).toEqual([]);
+});
+
+test("a job that brings a mutation of its own begins without a process too, in a queue that has no handler", async () => {
+  const world = await newWorld({ push: true });
+  const job = await world.enqueue(0, { rules: { handler: MUTATION } });
+  expect(namesOf(await wakeBy(world, { job, isAlone: true })).sort()).toEqual([SINGLE, SWEEP]);
+  expect((await standingOf(world)).running).toEqual([0]);
 });
 
 test("a mutation that has brought its lane down is run by a process, which reports it", async () => {

@@ -63,6 +63,11 @@ test("where no place is left a queue that runs none begins with the one that a p
   expect(running).toEqual([0]);
 });
 
+test("where no place at all is left, a queue begins with the one of the process that takes a kept slot", async () => {
+  const { running } = await wakeAmong([{ ...OPEN, extra: givenAllButFew(0) }, OPEN, FREE, FREE], 3);
+  expect(running).toEqual([0]);
+});
+
 test("where no place is left a queue with a lane awake leaves the last ones to queues that run less, and waits", async () => {
   const among = [{ ...OPEN, extra: givenAllBut(0) }, FREE, FREE, FREE];
   const waiting = await wakeAmong(among, 3, { awake: [2] });
