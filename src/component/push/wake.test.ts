@@ -109,10 +109,10 @@ test("a late wake of a job that was left to workers outside calls off no wake of
   const left = { group: "theirs" };
   const dueAt = Date.now() + 60_000;
   for (let n = 0; n < 6; n += 1) await world.enqueue(n, left);
-  await gateOf(world, "guarded");
   vi.setSystemTime(dueAt + LATE_MS);
   // No worker is there for these, so that their wakes are due at once.
   for (let n = 0; n < 6; n += 1) await world.enqueue(n, { group: "others" });
+  await gateOf(world, "guarded");
   expect(await callOff(world, { dueAt })).toBe(4);
 });
 
