@@ -10,7 +10,9 @@ export default defineConfig({
     projects: (["local", "long"] as const).map((name) => ({
       test: {
         name,
-        maxWorkers: 2,
+        // Long ones wait for processes much of the time.
+        maxWorkers: name === "long" ? 3 : 2,
+        sequence: { groupOrder: name === "long" ? 1 : 0 },
         // Short files share a process: to start one for each would take more time than they do.
         isolate: name === "long",
         environment: "node",
