@@ -82,16 +82,18 @@ describe("status", () => {
     });
   });
 
+  const forms = "Send `{ id }`, `{ ids }` or `{ queue, key }`.";
   test.each([
-    [{}],
-    [{ id: "a", ids: ["a"] }],
-    [{ key: "k" }],
-    [{ queue: "tiles" }],
-    [{ id: "a", queue: "tiles" }],
-    [{ ids: ["a"], why: true }],
-  ])("refuses %o, and names the valid arguments", async (args) => {
+    [{}, forms],
+    [{ id: "a", ids: ["a"] }, forms],
+    [{ key: "k" }, forms],
+    [{ queue: "tiles" }, forms],
+    [{ id: "a", queue: "tiles" }, forms],
+    [{ ids: ["a"], why: true }, "Ask for each of these jobs by its `id`."],
+  ])("refuses %o, and names the valid arguments", async (args, valid) => {
     const t = setup();
-    await refusal(t.query(api.app.status, args as never), "invalidArgument");
+    const { message } = await refusal(t.query(api.app.status, args as never), "invalidArgument");
+    expect(message).toContain(valid);
   });
 });
 

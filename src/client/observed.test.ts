@@ -1,6 +1,6 @@
 /** How a queue goes, as pages see it through the app's own functions, and an administration by the queue's name. */
 import { expect, test } from "vitest";
-import { conveyor, pages, setup, tiles } from "./setup.test.js";
+import { conveyor, pages, refusal, setup, tiles } from "./setup.test.js";
 
 test("each is of its own queue, and by its name says the same as the queue itself", async () => {
   const t = setup();
@@ -29,9 +29,16 @@ test("a value out of bounds is refused with the rule, the value and the code", a
   const t = setup();
   await t.run(async (given) => {
     const ctx = given as never;
-    const refused = { data: { code: "invalidArgument" } };
-    await expect(tiles.stats(ctx, { count: 0 })).rejects.toMatchObject(refused);
-    await expect(tiles.health(ctx, { last: 101 })).rejects.toMatchObject(refused);
-    await expect(conveyor.observe("no name").gauge(ctx)).rejects.toMatchObject(refused);
+    const refused = async (call: Promise<unknown>) =>
+      (await refusal(call, "invalidArgument")).message;
+    expect(await refused(tiles.stats(ctx, { count: 0 }))).toBe(
+      "count must be a whole number from 1 to 1000; got 0.",
+    );
+    expect(await refused(tiles.health(ctx, { last: 101 }))).toBe(
+      "last must be a whole number from 1 to 100; got 101.",
+    );
+    expect(await refused(conveyor.observe("no name").gauge(ctx))).toBe(
+      'The name of a queue must be 1 to 64 letters, digits, "_" or "-"; got "no name".',
+    );
   });
 });

@@ -115,6 +115,7 @@ describe("enqueueing", () => {
       "invalidPayload",
     );
     expect(data).toMatchObject({ path: "payloads[1].x", got: "null" });
+    expect(data.message).toContain("payloads[1].x must be number, got null.");
     expect((await t.query(api.app.stats, { queue: "tiles" })).counts).toMatchObject({
       pending: { count: 0 },
     });

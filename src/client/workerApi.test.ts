@@ -232,13 +232,19 @@ test.each([
   const session = await setupSession(t);
   const finished = ids.map((id) => ({ id, attempt: 1, outcome: { kind: "released" as const } }));
   const call = t.mutation(api.app.complete, { ...session, finished, later: true, ...more });
-  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "later" });
+  expect(await refusal(call, "invalidArgument")).toMatchObject({
+    argument: "later",
+    message: expect.stringContaining("a call hands over one outcome, and claims nothing; got"),
+  });
 });
 
 test("a complete that is not numbered is refused with the rule", async () => {
   const t = setup();
   const call = t.mutation(api.app.complete, { ...(await setupSession(t)), finished: [] });
-  expect(await refusal(call, "invalidArgument")).toMatchObject({ argument: "callSeq" });
+  expect(await refusal(call, "invalidArgument")).toMatchObject({
+    argument: "callSeq",
+    message: expect.stringContaining("one more than the last"),
+  });
 });
 
 test("an app exports five functions for workers", () => {

@@ -26,11 +26,16 @@ describe("a connection", () => {
   });
 
   test("a second Connect names the session anew", async () => {
-    stage.calls.mutation = async () => ({ ok: true, value: null, logs: [], ts: 100n });
+    let named: string | undefined;
+    stage.calls.mutation = async ({ session }) => {
+      named = session?.sessionId;
+      return { ok: true, value: null, logs: [], ts: 100n };
+    };
     const client = await stage.connect();
     client.send({ ...CONNECT, sessionId: "other" });
     client.send(mutation(0));
     expect(await client.next()).toMatchObject({ type: "MutationResponse", success: true });
+    expect(named).toBe("other");
   });
 
   test("a client that has seen the future of this backend is turned away, not answered with the past", async () => {

@@ -142,16 +142,33 @@ describe("a filter", () => {
   });
 
   test.each([
-    ["a status that the action does not leave", "cancel", { statuses: ["failed"] }],
-    ["an active status to retry", "retry", { statuses: ["running"] }],
-    ["no status", "delete", { statuses: [] }],
-    ["no tag", "delete", { tags: [] }],
-    ["a name that fits in no job", "cancel", { name: "n".repeat(20_000) }],
-  ] as const)("with %s is refused, and says what there is", async (_, action, filter) => {
+    [
+      "a status that the action does not leave",
+      "cancel",
+      { statuses: ["failed"] },
+      /one or more of "scheduled", "pending", "running" .*; got \["failed"\]\.$/,
+    ],
+    [
+      "an active status to retry",
+      "retry",
+      { statuses: ["running"] },
+      /or none for "failed", "timedOut"; got \["running"\]\.$/,
+    ],
+    ["no status", "delete", { statuses: [] }, /or none for .*"timedOut"; got \[\]\.$/],
+    ["no tag", "delete", { tags: [] }, /must have 1 to 16 items; got 0\./],
+    [
+      "a name that fits in no job",
+      "cancel",
+      { name: "n".repeat(20_000) },
+      /must be a whole number from 0 to 8192; got 20033\.$/,
+    ],
+  ] as const)("with %s is refused, and says what there is", async (_, action, filter, rule) => {
     const world = await newWorld();
     await world.enqueue();
     const call = change(world, action, { filter: filter as unknown as JobFilter });
-    expect(await refusal(call)).toMatchObject({ code: "invalidArgument" });
+    const { code, message } = await refusal(call);
+    expect(code).toBe("invalidArgument");
+    expect(message).toMatch(rule);
   });
 });
 
