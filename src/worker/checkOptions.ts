@@ -13,7 +13,15 @@ import {
   QUEUES_MAX,
 } from "../shared/index.js";
 import { isBatched, type AnyHandler } from "./batching.js";
-import { handlerMissing, noFunction, noHandlers, notGiven, noUrl, siteUrl } from "./errors.js";
+import {
+  handlerMissing,
+  noFunction,
+  noHandlers,
+  notGiven,
+  noUrl,
+  plainHttp,
+  siteUrl,
+} from "./errors.js";
 import {
   FLUSH_CHARS_MAX,
   FLUSH_MS_MAX,
@@ -32,11 +40,14 @@ const DAY_MS = 24 * 60 * 60_000;
 
 type Given = WorkerOptions<any>;
 
+const PRINTED =
+  "a worker token, as the app's `tokens:create` or the component's `operate:createToken` printed it";
+
 export function checkOptions(options: Given, load: Load | undefined): void {
   // `process.env.X!` is a string to TypeScript, and undefined where the variable is not set.
-  if (!options.url) throw notGiven("url", "The deployment's URL, as in `CONVEX_URL`");
+  if (!options.url) throw notGiven("url", "the deployment's URL, as `CONVEX_URL` in `.env.local`");
   checkUrl(options.url);
-  if (!options.token) throw notGiven("token", "A worker token, as `tokens:create` printed it");
+  if (!options.token) throw notGiven("token", PRINTED);
   if (options.concurrency !== undefined) checkConcurrency(options.concurrency);
   checkPeriod("presenceMs", options.presenceMs, PRESENCE_MIN_MS);
   checkPeriod("statusMs", options.statusMs, STATUS_MIN_MS);
@@ -149,7 +160,9 @@ export function checkOutput(given: OutputOptions): Required<OutputOptions> {
 
 function checkUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw noUrl(url);
-  if (new URL(url).hostname.endsWith(".convex.site")) throw siteUrl(url);
+  const { hostname, protocol } = new URL(url);
+  if (hostname.endsWith(".convex.site")) throw siteUrl(url);
+  if (hostname.endsWith(".convex.cloud") && protocol === "http:") throw plainHttp(url);
 }
 
 /** 0 for never. */

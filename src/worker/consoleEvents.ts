@@ -19,8 +19,8 @@ function lineOf(event: WorkerEvent): string | null {
       return `${event.name} serves ${event.queues.join(", ")}`;
     case "queuesNotServed":
       return (
-        `the token is for ${event.queues.join(", ")} too, and the deployment's functions serve no such queue: ` +
-        "see the names of the token's queues, and `queues` of `workerApi`"
+        `the token names queues that the deployment's functions do not serve: ${event.queues.join(", ")}; ` +
+        "correct the token's queues, or `queues` of `workerApi`"
       );
     case "stopping":
       return `stopping; jobs in hand have up to ${event.graceMs} ms`;

@@ -47,6 +47,16 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+test("https in place of http: the reason names the mistake, in place of OpenSSL's words", async () => {
+  const { port } = server.address() as AddressInfo;
+  const secure = connect({
+    ...{ url: `https://127.0.0.1:${port}`, token: "t", sessionKey: "s", name: "w" },
+    ...{ api: anyApi["worker"] as unknown as WorkerApi, queues: ["tiles"] },
+  });
+  await expect(secure.hello()).rejects.toThrow(/^no TLS is spoken there: `url` begins with https/);
+  await secure.close();
+});
+
 // Shows CR-14.
 test("a transport that polls opens no socket, and follows nothing", async () => {
   const upgraded = vi.fn();

@@ -81,10 +81,14 @@ function answeredFetch(timeoutMs: number): typeof fetch {
   };
 }
 
+/** OpenSSL's words, of several lines, for an answer in plain HTTP. */
+const NO_TLS = /wrong version number|packet length too long/;
+
 /** "fetch failed" says nothing; its cause says which host refused. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message !== ""
-    ? error.cause.message
-    : error.message;
+  const { message } =
+    error.cause instanceof Error && error.cause.message !== "" ? error.cause : error;
+  if (!NO_TLS.test(message)) return message;
+  return "no TLS is spoken there: `url` begins with https://, and this deployment's with http://";
 }

@@ -28,7 +28,7 @@ const FATAL: readonly ConveyorErrorCode[] = [
 const UNSERVED: readonly ConveyorErrorCode[] = ["unknownQueue", "queueForbidden", "groupForbidden"];
 
 /** The platform's words for a function that is not there. */
-const NO_SUCH_FUNCTION = /Could not find (public )?function/;
+const NO_SUCH_FUNCTION = /Could not find (?:public )?function(?: for '([^']+)')?/;
 
 export function judge(error: unknown, everAnswered: boolean): Failure {
   const message = messageOf(error);
@@ -39,8 +39,9 @@ export function judge(error: unknown, everAnswered: boolean): Failure {
   }
   // Once it has worked, a missing function is a deploy on its way or a slip that the next deploy mends: the work in
   // hand is worth more than a quick exit.
-  if (NO_SUCH_FUNCTION.test(message) && !everAnswered) {
-    return { kind: "fatal", error: functionMissing(message) };
+  const missing = isConveyorError(error) ? null : NO_SUCH_FUNCTION.exec(message);
+  if (missing !== null && !everAnswered) {
+    return { kind: "fatal", error: functionMissing(missing[1] ?? "that this worker calls") };
   }
   return { kind: "rejected", message };
 }
@@ -56,12 +57,12 @@ function readable(error: Error & { data: { message: string } }): Error {
   return error;
 }
 
-function functionMissing(message: string): Error {
+function functionMissing(name: string): Error {
   return workerApiMissing(
-    `The deployment has no worker functions under this name (${message}), or the functions of another release than this worker's, ` +
-      `convex-conveyor ${COMPONENT_VERSION}. In the app, export ` +
-      "`export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [...] })` " +
-      `from a module, deploy it with convex-conveyor ${COMPONENT_VERSION} or later, and give the worker that module as \`api\`.`,
+    `The deployment has no public function ${name}. The module that the worker has as \`api\` exports no worker functions, or ` +
+      `functions of another release than this worker's, convex-conveyor ${COMPONENT_VERSION}. In a module of the app, write ` +
+      "`export const { claim, complete, heartbeat, report, watch } = conveyor.workerApi({ queues: [...] })`, " +
+      `deploy it with convex-conveyor ${COMPONENT_VERSION} or later, and give the worker that module as \`api\`.`,
     { worker: COMPONENT_VERSION },
   );
 }
@@ -82,11 +83,11 @@ export function handlerMissing(queue: string, handlers: readonly string[]): Erro
 }
 
 /** In most programs it comes from the environment, where it was forgotten. */
-export function notGiven(option: string, what: string): Error {
+export function notGiven(option: "url" | "token", what: string): Error {
   return readable(
     conveyorError(
       "invalidArgument",
-      `The worker's \`${option}\` is missing. ${what} goes there: is the environment variable set?`,
+      `The worker's \`${option}\` is missing. It must be ${what}. Where it comes from the environment, set the variable.`,
       { argument: option },
     ),
   );
@@ -111,6 +112,18 @@ export function siteUrl(url: string): Error {
       "invalidArgument",
       `The worker's \`url\` must be where functions are called, which ends with .convex.cloud; ${url} is where HTTP actions ` +
         "are. Give it the deployment's `CONVEX_URL`, not its `CONVEX_SITE_URL`.",
+      { argument: "url", got: url },
+    ),
+  );
+}
+
+/** A call has the worker's token, which plain HTTP would show to every machine on its way. */
+export function plainHttp(url: string): Error {
+  return readable(
+    conveyorError(
+      "invalidArgument",
+      `The worker's \`url\` must begin with https:// at .convex.cloud, since each call carries the token; got ${url}. ` +
+        `Write ${url.replace(/^http:/i, "https:")}.`,
       { argument: "url", got: url },
     ),
   );

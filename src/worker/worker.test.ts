@@ -188,6 +188,14 @@ describe("options", () => {
     expect(() => new Worker({ ...options, url: "happy-otter-123" })).toThrow(/https:\/\//);
   });
 
+  test("plain http at .convex.cloud is refused, since it would show the token; a local deployment may have it", () => {
+    const url = "http://happy-otter-123.convex.cloud";
+    expect(() => new Worker({ ...options, url })).toThrow(
+      /must begin with https:\/\/.*Write https:\/\/happy-otter-123\.convex\.cloud\./,
+    );
+    expect(() => new Worker({ ...options, url: "http://127.0.0.1:3210" })).not.toThrow();
+  });
+
   test.each([
     ["object", {}],
     ["string", "draw"],
