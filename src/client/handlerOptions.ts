@@ -4,6 +4,7 @@ import { v, type VString } from "convex/values";
 import {
   checkBatch,
   conveyorError,
+  errorText,
   PARALLELISM_DEFAULT,
   vJobFacts,
   type CheckedBatching,
@@ -75,14 +76,37 @@ export function checkNamed(queue: string, option: string, name: unknown): void {
 
 /** The wire form of the `onComplete` that a definition names. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type
-export async function callbackOf(name: Function): Promise<string> {
-  return await handleOf(name() as Reference<"mutation">);
+export async function callbackOf(queue: string, name: Function): Promise<string> {
+  return await deployed(queue, "onComplete", name() as Reference<"mutation">);
 }
 
 /** The wire form of the handler that a definition names. */
-export async function handlerNamed({ kind, name }: NamedHandler): Promise<Handler> {
-  return { kind, handle: await handleOf(name() as Reference<"action">), takes: "job" };
+export async function handlerNamed(queue: string, { kind, name }: NamedHandler): Promise<Handler> {
+  return { kind, handle: await deployed(queue, kind, name() as Reference<"action">), takes: "job" };
 }
+
+/** The platform names the function that is not there, and neither the queue nor the option that asks for it. */
+async function deployed(
+  queue: string,
+  option: string,
+  reference: Reference<"action" | "mutation">,
+): Promise<string> {
+  try {
+    return await handleOf(reference);
+  } catch (error) {
+    const missing = NO_SUCH_FUNCTION.exec(errorText(error));
+    if (missing === null) throw error;
+    throw conveyorError(
+      "handlerMissing",
+      `\`${option}\` of the queue "${queue}" names ${missing[1]!}, and the deployment has no such function. Export it from its ` +
+        "module, or correct the queue's definition, and deploy again.",
+      { queue, argument: option, got: missing[1]! },
+    );
+  }
+}
+
+/** The platform's words for a handle of a function that is not there. */
+const NO_SUCH_FUNCTION = /Could not find function for '([^']+)'/;
 
 /** The wire form of a reference, or of a handle of another component's function. */
 export async function handleOf(

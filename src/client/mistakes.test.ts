@@ -134,7 +134,7 @@ test("the id of another table is refused where the call has a database", async (
     await refusal(async (ctx) => {
       await mails.enqueue(ctx, { to: "ada", user: (await ofTeam(ctx)) as never });
     }),
-  ).toMatch("payload.user must be Id<users>, got string");
+  ).toMatch("payload.user must be Id<users>, got a string that is no such id. ");
 });
 
 test("the id of another table is the id of no job", async () => {
@@ -227,7 +227,7 @@ test("a wrong type and a missing field are named by their path", async () => {
     `invalidPayload: The payload does not fit the queue "mails": payload.to must be string, got number. ${wayOut}`,
   );
   expect(await refusal((ctx) => mails.enqueue(ctx, {} as never))).toMatch(
-    `payload.to must be string, got undefined. ${wayOut}`,
+    `payload.to must be string, got nothing. ${wayOut}`,
   );
 });
 

@@ -380,11 +380,11 @@ export class Queue<
     const config: QueueConfig = { ...this.config };
     const { onComplete } = this.options;
     if (onComplete !== undefined) {
-      config.onComplete = this.callbackHandle ??= await callbackOf(onComplete);
+      config.onComplete = this.callbackHandle ??= await callbackOf(this.name, onComplete);
     }
     if (config.push === true && this.resultRule !== null) config.result = this.resultRule;
     if (this.named !== undefined) {
-      config.handler = this.handlerMade ??= await handlerNamed(this.named);
+      config.handler = this.handlerMade ??= await handlerNamed(this.name, this.named);
     } else if (this.handler !== undefined) {
       config.handler = this.handlerMade ??= await handlerOf(this.handler);
     }

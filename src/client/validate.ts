@@ -44,10 +44,16 @@ function refuse(
     `The ${what} does not fit the queue "${queue}": ` +
       (isExtra
         ? `${path} is no field of its validator, got ${got}. Leave the field out, or add it to `
-        : `${path} must be ${expected}, got ${got}. Correct the ${what}, or `) +
+        : `${path} must be ${expected}, got ${inWords(expected, got)}. Correct the ${what}, or `) +
       `the \`${what}\` validator in the queue's definition.`,
     { queue, path, expected, got },
   );
+}
+
+/** An id is a string too: the fault is in its value. */
+function inWords(expected: string, got: string): string {
+  if (got === "undefined") return "nothing";
+  return expected.startsWith("Id<") && got === "string" ? "a string that is no such id" : got;
 }
 
 /** Refuses values that no validator sees, as under `v.any()`: a value in it that Convex cannot store. */

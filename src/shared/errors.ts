@@ -57,7 +57,10 @@ export const ERROR_CODES = [
   "componentNotMounted",
   /** In a worker: the deployment has no worker functions. */
   "workerApiMissing",
-  /** In a worker: nothing handles a queue that it is to serve. */
+  /**
+   * In a worker: nothing handles a queue that it is to serve. In the app's backend: the function that a queue names is not
+   * deployed.
+   */
   "handlerMissing",
 ] as const;
 

@@ -43,6 +43,7 @@ export function explainBadResult(
 
 /** Validators name numbers by their storage, values by their type; people need one word. */
 function plain(kind: unknown): string {
+  if (kind === "id") return "an id";
   return kind === "float64" ? "number" : kind === "int64" ? "bigint" : String(kind);
 }
 

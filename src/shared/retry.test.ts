@@ -13,9 +13,15 @@ test("true is five attempts, a second doubled up to an hour; false is one attemp
   expect(retryRule(false).maxAttempts).toBe(1);
 });
 
-test("an object changes what it names; undefined and fields that are none of ours change nothing", () => {
-  const option = { maxAttempts: 9, base: undefined, attempts: 3 } as never;
+test("an object changes what it names, and undefined changes nothing", () => {
+  const option = { maxAttempts: 9, base: undefined } as never;
   expect(retryRule(option)).toEqual({ ...RETRY_DEFAULT, maxAttempts: 9 });
+});
+
+test("a field that a rule does not have is refused with the ones that it has: a misspelt one would do nothing", () => {
+  expect(() => retryRule({ attempts: 3 } as never)).toThrow(
+    /has no field .*attempts.* It has maxAttempts, initialBackoffMs, base, maxBackoffMs, jitter\./,
+  );
 });
 
 test("jitter is kept where it is not the default's", () => {

@@ -10,8 +10,9 @@ export type RetryOption = boolean | Partial<Retry>;
 export function retryRule(option: RetryOption): Retry {
   if (typeof option === "boolean") return { ...(option ? RETRY_DEFAULT : RETRY_OFF) };
   if (typeof option !== "object" || option === null) throw notARule(option);
+  checkFields(option);
   const { maxAttempts, initialBackoffMs, base, maxBackoffMs, jitter } = option;
-  // Field by field: a field that is undefined or unknown must not get into the stored value.
+  // Field by field: a field that is undefined must not get into the stored value.
   return {
     maxAttempts: maxAttempts ?? RETRY_DEFAULT.maxAttempts,
     initialBackoffMs: initialBackoffMs ?? RETRY_DEFAULT.initialBackoffMs,
@@ -19,6 +20,25 @@ export function retryRule(option: RetryOption): Retry {
     maxBackoffMs: maxBackoffMs ?? RETRY_DEFAULT.maxBackoffMs,
     ...(jitter === undefined || jitter === "full" ? {} : { jitter }),
   };
+}
+
+const FIELDS: readonly string[] = [
+  "maxAttempts",
+  "initialBackoffMs",
+  "base",
+  "maxBackoffMs",
+  "jitter",
+] satisfies (keyof Retry)[];
+
+/** A misspelt field would leave the default in force, which is found out with the first job that fails. */
+function checkFields(option: object): void {
+  const unknown = Object.keys(option).find((field) => !FIELDS.includes(field));
+  if (unknown === undefined) return;
+  throw conveyorError(
+    "invalidArgument",
+    `retry has no field "${unknown}". It has ${FIELDS.join(", ")}.`,
+    { argument: "retry", got: unknown },
+  );
 }
 
 /** Code without types, used to a library in which a number is the number of retries. */
