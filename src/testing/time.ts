@@ -46,8 +46,8 @@ export const real = (ms: number) => new Promise<void>((resolve) => void realTime
 function really(ms: number): Promise<void> {
   if (globalThis.setTimeout === realTimeout) return real(ms);
   throw new Error(
-    "The suite's timers are faked, so time only moves on by an explicit call: pass " +
-      "`{ advance: (ms) => vi.advanceTimersByTime(ms) }`, or your framework's equivalent.",
+    "The suite's timers are faked, so time only moves on by an explicit call. Give `settle`, `pass` and `work`, as the last " +
+      "argument, `{ advance: (ms) => vi.advanceTimersByTime(ms) }`, or your framework's equivalent.",
   );
 }
 
