@@ -2,7 +2,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LEASES_MAX } from "../shared/index.js";
 import { checkFinished } from "./finished.js";
-import { api, pages, refusal, setup, setupSession, watching, type App } from "./setup.test.js";
+import {
+  api,
+  conveyor,
+  pages,
+  refusal,
+  setup,
+  setupSession,
+  tiles,
+  watching,
+  type App,
+} from "./setup.test.js";
 
 /** A token of the right form, for this deployment, that was never made here. */
 async function stranger(t: App) {
@@ -12,6 +22,8 @@ async function stranger(t: App) {
 const warn = vi.spyOn(console, "warn");
 beforeEach(() => warn.mockReset());
 afterEach(() => vi.useRealTimers());
+
+type Handler = (ctx: object, args: object) => Promise<unknown>;
 
 const bad = (id = "nothing", queue = "tiles") => ({
   ...{ id, attempt: 1, queue },
@@ -53,14 +65,16 @@ describe("a token that was never made", () => {
 
 describe("a token that is known", () => {
   test("reports no more at once than a session may hold, and nothing of it is checked", async () => {
-    const t = setup();
-    const session = await setupSession(t);
-    const finished = Array.from({ length: LEASES_MAX + 1 }, () => bad());
-    await refusal(
-      t.mutation(api.app.complete, { ...session, callSeq: 1, finished }),
-      "invalidArgument",
-    );
-    expect(warn).not.toHaveBeenCalled();
+    const { complete } = conveyor.workerApi({ queues: [tiles], authorize: () => true });
+    const unread = new Proxy({}, { get: () => expect.fail("an outcome was read") });
+    const finished = Array.from({ length: LEASES_MAX + 1 }, () => unread);
+    const scope = { id: "t", name: "t", queues: null, groups: null };
+    const ctx = { runQuery: () => Promise.resolve(scope) };
+    const call = (complete as unknown as { _handler: Handler })._handler(ctx, {
+      token: "t",
+      finished,
+    });
+    await refusal(call, "invalidArgument");
   });
 
   test("logs nothing of leases that it does not hold", async () => {

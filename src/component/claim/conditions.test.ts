@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { ROUTES_MAX, type Conditions } from "../../shared/index.js";
+import { placeOf, ROUTES_MAX, type Conditions } from "../../shared/index.js";
 import { failed, newWorld, refusal, released, type Worker, type World } from "../setup.test.js";
 
 const payloads = (jobs: { payload?: unknown }[]) => jobs.map((job) => job.payload);
@@ -60,7 +60,11 @@ describe("labels", () => {
     await worker.claim(5);
     await world.enqueue("mine");
     expect(payloads(await worker.claim(5))).toEqual(["mine"]);
-    expect(worker.cursor).not.toContain(`[21,64,`);
+    const [route] = await world.all("routes");
+    const place = `,${placeOf(route!.number, 0)}]`;
+    expect(worker.cursor).not.toContain(place);
+    await worker.claim(5, { labels: ["gpu"] });
+    expect(worker.cursor).toContain(place);
   });
 
   test("a job comes back although its route was dropped while it ran, and newer routes have used up the queue's limit", async () => {
