@@ -99,7 +99,7 @@ export interface Case {
   /** So many jobs wait already; then only as many as the load has are waited for. */
   backlog?: number;
   fault?: Fault;
-  /** So long after the jobs have come, all that have not begun are canceled. */
+  /** So long after all callers have been answered, all jobs that have not begun are canceled. */
   cancelAfterMs?: number;
   /** The key by which figures are split. */
   sort?: (n: number) => string;

@@ -100,10 +100,10 @@ export async function play(
     world.stats.reset();
     const occupancy = watchOccupancy(world);
     const windows = watchWindows(world, one.windows ?? [], watched, store);
-    const canceling = cancelLater(world, module, one);
     const bumping = bump(world, one);
     const breaking = breakLater(world, one, workers);
     const told = await bringIn(world, side.entries(module, one), one);
+    const canceling = cancelLater(world, module, one);
     const bumped = await world.run(bumping);
     await world.run(breaking);
     const jobs = one.backlog === undefined ? told.jobs : Math.min(told.jobs, countOf(one));

@@ -1,6 +1,6 @@
 /**
- * A cancel of all waiting jobs: a thousand jobs of a minute of which ten run, two seconds after they came. Question:
- * how long does it take, at which cost, and does any job begin all the same?
+ * A cancel of all waiting jobs: a thousand jobs of 20 seconds of which ten run, two seconds after their caller has been answered.
+ * Question: how long does it take, at which cost, and does any job begin all the same?
  */
 import { PUSH } from "../alternatives.js";
 import type { Case, Scenario } from "../cases.js";
