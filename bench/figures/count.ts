@@ -232,6 +232,7 @@ function canceledOf({ canceled, watched: { began, recorded } }: Played): Figures
   if (canceled === undefined) return undefined;
   const { askedAt, answeredAt } = canceled;
   const never = [...recorded].filter(([n]) => !began.has(n));
+  if (never.length === 0) throw new Error("The cancel of all jobs has found none.");
   return {
     jobs: never.length,
     recordedMs: latencies(never.map(([, at]) => at - askedAt)),
