@@ -96,7 +96,7 @@ export interface Planned {
   afterMs: number;
 }
 
-async function planned(world: World): Promise<Planned[]> {
+export async function planned(world: World): Promise<Planned[]> {
   const rows = await world.t.query(({ db }) => db.system.query("_scheduled_functions").collect());
   return rows.map(({ name, args, scheduledTime }) => ({
     ...{ name, args: args[0], afterMs: scheduledTime - Date.now() },
