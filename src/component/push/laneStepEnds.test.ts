@@ -182,6 +182,13 @@ test("a lane that has drained to a lowered bound keeps no room", async () => {
   expect(ended).toMatchObject({ cap: 0, state: "idle" });
 });
 
+test("a lane that ends with more jobs than a lowered bound allows is not written as if it kept to that bound", async () => {
+  const { world, lane } = await under({ holds: 2, cap: 2 });
+  await configure(world, { maxParallelism: 1 });
+  expect(await endOf(world, lane, OLD)).toMatchObject({ next: over, cap: 2, state: "active" });
+  expect(await laneNow(world, lane)).toMatchObject({ under: 5 });
+});
+
 test("a lane takes jobs for as long as they end before its process, and no longer", async () => {
   const timeoutMs = 60_000;
   for (const [left, isOver] of [
