@@ -69,7 +69,7 @@ export function checkLength(
     `${what} must have ${min} to ${max} items; got ${list.length}. ` +
       (list.length > max
         ? "Split it into several calls."
-        : "Leave out a call that has nothing to say."),
+        : "Where there is nothing to say, leave it out."),
     { argument: what, got: list.length, min, max },
   );
 }
