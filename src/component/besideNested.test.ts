@@ -14,19 +14,17 @@ interface Syscalls {
 
 const WRITES = new Set(["1.0/insert", "1.0/shallowMerge", "1.0/replace", "1.0/remove"]);
 
-const isNestedQuery = (operation: string, args: string) =>
-  operation === "1.0/runUdf" && /uery$/.test((JSON.parse(args) as { udfType: string }).udfType);
-
-/** Of one mock: its calls come through a property of the global object. */
-const guards = new WeakSet<Syscalls>();
+/** By the mock of a world, whose calls come through a property of the global object. */
+const guarded = new WeakMap<object, Syscalls["asyncSyscall"]>();
+/** On the global object, since files of tests that share a thread have this module's state for themselves. */
+const GUARD = Symbol.for("besideNested");
 
 export function refuseWritesBesideNested(): void {
   const holder = globalThis as unknown as { Convex: Syscalls };
   const mock = holder.Convex;
-  if (guards.has(mock)) return;
-  /** By the mock of a world. */
-  const nested = new WeakMap<object, Map<Promise<string>, string>>();
-  const guard: Syscalls = {
+  if (GUARD in mock) return;
+  holder.Convex = {
+    ...{ [GUARD]: true },
     get syscall() {
       return mock.syscall;
     },
@@ -35,25 +33,28 @@ export function refuseWritesBesideNested(): void {
     },
     get asyncSyscall() {
       const below = mock.asyncSyscall;
-      const queries = nested.get(below) ?? new Map<Promise<string>, string>();
-      nested.set(below, queries);
-      const guarded: Syscalls["asyncSyscall"] = async (operation, args) => {
-        if (queries.size > 0 && WRITES.has(operation)) {
-          const [query] = queries.values();
-          // The mock takes no error of a transaction before its nested calls are over.
-          await Promise.allSettled(queries.keys());
-          throw new Error(`${operation} is called beside a nested query: ${query}`);
-        }
-        const call = below(operation, args);
-        if (!isNestedQuery(operation, args)) return await call;
-        queries.set(call, args);
-        return await call.finally(() => queries.delete(call));
-      };
-      return guarded;
+      const known = guarded.get(below) ?? guardOf(below);
+      guarded.set(below, known);
+      return known;
     },
   };
-  guards.add(guard);
-  holder.Convex = guard;
+}
+
+function guardOf(call: Syscalls["asyncSyscall"]): Syscalls["asyncSyscall"] {
+  const queries = new Map<Promise<string>, string>();
+  const refuse = async (operation: string): Promise<never> => {
+    const [query] = queries.values();
+    // The mock takes no error of a transaction before its nested calls are over.
+    await Promise.allSettled(queries.keys());
+    throw new Error(`${operation} is called beside a nested query: ${query}`);
+  };
+  return (operation, args) => {
+    if (queries.size > 0 && WRITES.has(operation)) return refuse(operation);
+    const answer = call(operation, args);
+    if (operation !== "1.0/runUdf" || !/"udfType":"\w*uery"/i.test(args)) return answer;
+    queries.set(answer, args);
+    return answer.finally(() => queries.delete(answer));
+  };
 }
 
 test.each([true, false])(
