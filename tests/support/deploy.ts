@@ -6,6 +6,7 @@ import path from "node:path";
 import { ConvexHttpClient } from "convex/browser";
 import type { Deployment } from "../../local/convexCli.js";
 import { bundleApp, pushBundle } from "../../local/virtual/appBundle.js";
+import type { TakesAdminKey } from "../../src/cli/probe.js";
 import { linkPackage } from "./link.js";
 import { root } from "./paths.js";
 
@@ -26,8 +27,7 @@ export async function deploy(app: string, to: Deployment): Promise<void> {
 }
 
 /** Of the official client, and missing from its types. */
-interface Sends {
-  setAdminAuth(key: string): void;
+interface Sends extends TakesAdminKey {
   function(of: string, componentPath: string | undefined, args: object): Promise<unknown>;
 }
 

@@ -3,12 +3,12 @@ import { expect, test, vi } from "vitest";
 import { HANDLERS_PER_STEP, LANE_WIDTH, type QueueConfig } from "../../shared/index.js";
 import { putToSleep, setCap, widthFor, widthOf, type Width } from "./lanes.js";
 import {
-  ACTIONS,
+  ACTION,
   asleep,
   awake,
   boundsIn,
   capsIn,
-  MUTATIONS,
+  MUTATION,
   patchesOf,
   turn,
   withLanes,
@@ -59,11 +59,11 @@ test("one lane runs as many jobs as a lane can, or as the other lanes leave: of 
     return found;
   };
   const ofActions = [0, 0, 1, 15, 17, 47, LANE_WIDTH, LANE_WIDTH];
-  expect(await widths(ACTIONS)).toEqual(ofActions);
+  expect(await widths({ handler: ACTION })).toEqual(ofActions);
   // A version of the app may declare the queue without its handler.
   expect(await widths({})).toEqual(ofActions);
   const most = HANDLERS_PER_STEP;
-  expect(await widths(MUTATIONS)).toEqual([0, 0, 1, 15, most, most, most, most]);
+  expect(await widths({ handler: MUTATION })).toEqual([0, 0, 1, 15, most, most, most, most]);
 });
 
 test("a lane with half of its room free, and room for two jobs, does not grow, and reads no other lane", async () => {
@@ -99,7 +99,7 @@ test("a full lane that has as much as a lane can have reads no other lane", asyn
   await withLanes({ maxParallelism: 100 }, [awake(LANE_WIDTH), asleep(1)], async (scene) =>
     expect(await widthIn(scene, LANE_WIDTH)).toEqual(asItIs(LANE_WIDTH)),
   );
-  const mutations = { maxParallelism: 100, ...MUTATIONS };
+  const mutations = { maxParallelism: 100, handler: MUTATION };
   await withLanes(mutations, [awake(HANDLERS_PER_STEP), asleep(1)], async (scene) =>
     expect(await widthIn(scene, HANDLERS_PER_STEP)).toEqual(asItIs(HANDLERS_PER_STEP)),
   );

@@ -12,9 +12,8 @@ import { lanesOf, newLane, type Lane, type LaneAndSession, type Sleeper } from "
 export const MAX = 10;
 
 /** No test calls it. */
-const HANDLE = { handle: "function://;app:work", takes: "payload" } as const;
-export const MUTATIONS = { handler: { ...HANDLE, kind: "mutation" } } as const;
-export const ACTIONS = { handler: { ...HANDLE, kind: "action" } } as const;
+export const ACTION = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
+export const MUTATION = { ...ACTION, kind: "mutation" } as const;
 
 export interface Planned {
   cap: number;
@@ -22,7 +21,7 @@ export interface Planned {
   /** The `maxParallelism` of its cap: that of today if nothing is said. */
   under?: number | "none";
 }
-type Under = Pick<Planned, "under">;
+export type Under = Pick<Planned, "under">;
 export const asleep = (cap: number, of: Under = {}): Planned => ({ cap, state: "idle", ...of });
 export const awake = (cap: number, of: Under = {}): Planned => ({ cap, state: "active", ...of });
 
@@ -52,7 +51,7 @@ export async function withLanes(
   plan: readonly Planned[],
   run: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  const world = await newWorld({ push: true, maxParallelism: MAX, ...ACTIONS, ...config });
+  const world = await newWorld({ push: true, maxParallelism: MAX, handler: ACTION, ...config });
   await world.t.mutation(api.lib.declare, { queues: [world.queue] });
   await inOne(world, async (ctx) => {
     const queue = (await findQueue(ctx.db, "tiles"))!;

@@ -1,5 +1,4 @@
 /** A lane that is awake in an open process, as tests of its calls prepare it, and one call of it. */
-import { createFunctionHandle, makeFunctionReference } from "convex/server";
 import { expect, test } from "vitest";
 import {
   COMPONENT_VERSION,
@@ -10,13 +9,13 @@ import {
   type ProcessReport,
   type QueueConfig,
 } from "../../shared/index.js";
-import { api, internal } from "../_generated/api.js";
+import { internal } from "../_generated/api.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { takeFrom } from "../claim/claim.js";
 import { ensureJanitor } from "../loops/timers.js";
 import { getQueue } from "../rows/queues.js";
 import { closeCall } from "../rows/sessions.js";
-import type { World } from "../setup.test.js";
+import { newToldWorld, type World } from "../setup.test.js";
 import { newLane } from "./lanes.js";
 import {
   inOne,
@@ -45,14 +44,7 @@ interface Plan {
 }
 
 /** A queue whose jobs tell the app how they ended. */
-export async function toldWorld(config: Partial<QueueConfig> = {}): Promise<World> {
-  const world = await pushedWorld(config);
-  const reference = makeFunctionReference<"mutation">("app:done");
-  const onComplete: string = await world.t.run(() => createFunctionHandle(reference as never));
-  world.queue.config = { ...world.queue.config, onComplete };
-  await world.t.mutation(api.lib.declare, { queues: [world.queue] });
-  return world;
-}
+export const toldWorld = (config: Partial<QueueConfig> = {}) => pushedWorld(config, newToldWorld);
 
 /** A lane that has made one call, and has received its answer. */
 export async function laneOf(

@@ -6,13 +6,11 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { findQueue } from "../rows/queues.js";
 import { newWorld, type World } from "../setup.test.js";
-import { newLane } from "./lanes.js";
+import { ACTION, asleep, awake, enter, inOne, type Under } from "./laneRows.test.js";
+
+export { ACTION, inOne, MUTATION } from "./laneRows.test.js";
 
 export const QUEUE = "tiles";
-/** No test calls it. */
-export const ACTION = { handle: "function://;app:work", kind: "action", takes: "payload" } as const;
-export const MUTATION = { ...ACTION, kind: "mutation" } as const;
-
 let current: World | undefined;
 
 /** Lanes that tests have awake without a job would not be what the world expects. */
@@ -24,12 +22,12 @@ afterEach(async () => {
   });
 });
 
-export const inOne = async <T>(world: World, run: (ctx: MutationCtx) => Promise<T>): Promise<T> =>
-  await world.t.run((ctx) => run(ctx as unknown as MutationCtx));
-
 /** A world with a queue of an action, which is declared. */
-export async function pushedWorld(config: Partial<QueueConfig> = {}): Promise<World> {
-  const world = await newWorld({ push: true, maxParallelism: 5, handler: ACTION, ...config });
+export async function pushedWorld(
+  config: Partial<QueueConfig> = {},
+  make: (config: Partial<QueueConfig>) => Promise<World> = newWorld,
+): Promise<World> {
+  const world = await make({ push: true, maxParallelism: 5, handler: ACTION, ...config });
   await world.t.mutation(api.lib.declare, { queues: [world.queue] });
   return (current = world);
 }
@@ -51,9 +49,12 @@ export async function lanesOf(
     const queue = (await findQueue(ctx.db, QUEUE))!;
     const ids: Id<"lanes">[] = [];
     for (const cap of caps) {
-      const fields = cap === 0 ? { cap } : { cap, under: queue.config.maxParallelism };
-      const { lane, session } = await newLane(ctx, queue, 0, Date.now(), fields);
-      if (state === "awake") await ctx.db.patch("sessions", session._id, { state: "active" });
+      const of: Under = cap === 0 ? { under: "none" } : {};
+      const { lane } = await enter(
+        ctx,
+        queue,
+        state === "awake" ? awake(cap, of) : asleep(cap, of),
+      );
       ids.push(lane._id);
     }
     return ids;
