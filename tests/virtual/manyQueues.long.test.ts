@@ -125,3 +125,14 @@ describe("a job begins within a second of room for it, while long jobs of other 
     expect(beganAfter(jobs.at(-1)!, endedAt(jobs, 30))).toBeLessThanOrEqual(SECOND);
   });
 });
+
+test("a short job begins within 500 ms while the first jobs of 150 other queues are counted, half a minute later", async () => {
+  await start({ queues: 151 });
+  await many.enqueue(
+    Array.from({ length: 150 }, (_, queue) => ({ queue, ms: 50, at: 20 * queue })),
+  );
+  await many.world.advance(20 * SECOND);
+  const jobs = await many.enqueue(every(SECOND / 4, 120, { queue: 150, ms: 50 }));
+  await many.world.advance(5 * SECOND);
+  expectPrompt(jobs);
+});

@@ -119,8 +119,9 @@ async function step(ctx: MutationCtx, now: number): Promise<Step> {
     byQueue.set(queue, tallies);
     tallies.countNew(enqueuedAt);
   }
-  for (const [queue, tallies] of byQueue) await addTallies(ctx, queue, tallies.all());
-  for (const { _id } of ofGone) await ctx.db.delete("arrived", _id);
+  const added = [...byQueue].map(([queue, tallies]) => [queue, tallies.all()] as const);
+  await addTallies(ctx, new Map(added));
+  await Promise.all(ofGone.map(({ _id }) => ctx.db.delete("arrived", _id)));
   if (row === null) await ctx.db.insert("arrivals", { upTo, at: now });
   else if (upTo > after) await ctx.db.patch("arrivals", row._id, { upTo, at: now });
   const isFull = found.isFull || manyGone;

@@ -4,8 +4,8 @@
  */
 import {
   addHistograms,
-  EVER,
   PERIODS_RETENTION_MS,
+  PERS,
   type Per,
   type PeriodCounts,
   type Tally,
@@ -41,29 +41,48 @@ export async function rowsBetween(
     .take(count);
 }
 
-/** Adds to the rows of one queue. */
+/**
+ * Adds to the rows of these queues, all at the same time: one count may begin the rows of 200 queues, and took 1.3 s with
+ * one read after the other, in one of the eight functions that class S16 runs at once. No queue's list may name a
+ * period twice.
+ */
 export async function addTallies(
   ctx: MutationCtx,
-  queue: string,
-  tallies: readonly Tally[],
+  byQueue: ReadonlyMap<string, readonly Tally[]>,
 ): Promise<void> {
-  for (const tally of tallies) await addTally(ctx, queue, tally);
+  const begun = await Promise.all(
+    [...byQueue].map(([queue, tallies]) => addToQueue(ctx.db, queue, tallies)),
+  );
+  const days = begun.flat().filter((per) => per === "day").length;
+  if (days > 0) await forgetEvents(ctx.db, FORGOTTEN_AT_ONCE * days, Date.now());
 }
 
+/** Returns the kinds of the rows that are new. A queue in which no finished job is left has no purge: old ones go here. */
+async function addToQueue(
+  db: DatabaseWriter,
+  queue: string,
+  tallies: readonly Tally[],
+): Promise<Tally["per"][]> {
+  const isNew = await Promise.all(tallies.map((tally) => addTally(db, queue, tally)));
+  const begun = tallies.filter((_, i) => isNew[i]).map(({ per }) => per);
+  const forget = PERS.map(async (per) => {
+    const rows = begun.filter((one) => one === per).length;
+    if (rows > 0) await forgetPeriods(db, queue, per, FORGOTTEN_AT_ONCE * rows, Date.now());
+  });
+  await Promise.all(forget);
+  return begun;
+}
+
+/** Whether its row is new. */
 async function addTally(
-  ctx: MutationCtx,
+  db: DatabaseWriter,
   queue: string,
   { per, at, ...more }: Tally,
-): Promise<void> {
-  const [row] = await rowsBetween(ctx.db, { queue, per, from: at, to: at, count: 1 });
-  if (row === undefined) {
-    await ctx.db.insert("periods", { queue, per, at, ...more });
-    // A queue in which no finished job is left has no purge.
-    if (per !== EVER) await forgetPeriods(ctx.db, queue, per, FORGOTTEN_AT_ONCE, Date.now());
-    if (per === "day") await forgetEvents(ctx.db, FORGOTTEN_AT_ONCE, Date.now());
-    return;
-  }
-  await ctx.db.patch("periods", row._id, added(countsOf(row), more));
+): Promise<boolean> {
+  const [row] = await rowsBetween(db, { queue, per, from: at, to: at, count: 1 });
+  if (row === undefined) await db.insert("periods", { queue, per, at, ...more });
+  else await db.patch("periods", row._id, added(countsOf(row), more));
+  return row === undefined;
 }
 
 function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
@@ -82,7 +101,7 @@ function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
 }
 
 /**
- * Old rows deleted with a new one: more than one, so that a queue which has too many comes down to its bound; and few, since one
+ * Old rows deleted with each new one: more than one, so that a queue which has too many comes down to its bound; and few, since one
  * count of new jobs may begin the day of 512 queues.
  */
 const FORGOTTEN_AT_ONCE = 2;

@@ -133,13 +133,18 @@ async function rollUpOthers(ctx: MutationCtx, after: string, now: number): Promi
 const BESIDE_AFTER_MS = 1_000;
 const BESIDE_MAX = 7;
 
-/** Roll-ups of the queues that come next by name, as far as they are due then. To be called with `useStaleSnapshot`. */
+/**
+ * Roll-ups of the queues that come next by name, as far as they are due then, up to one that is about to run: it takes the
+ * ones behind it, and two that took the same ones would conflict. To be called with `useStaleSnapshot`.
+ */
 export const nextRollUps = internalQuery({
   args: { after: v.string(), from: v.number(), to: v.number() },
   returns: v.array(v.id("timers")),
   handler: async (ctx, { after, from, to }) => {
     const next = await alarmsAfter(ctx.db, "rollUp", after, BESIDE_MAX);
-    return next.filter(({ dueAt }) => dueAt >= from && dueAt <= to).map(({ _id }) => _id);
+    const sooner = next.findIndex(({ dueAt }) => dueAt < from);
+    const own = sooner === -1 ? next : next.slice(0, sooner);
+    return own.filter(({ dueAt }) => dueAt <= to).map(({ _id }) => _id);
   },
 });
 
@@ -149,9 +154,8 @@ async function rollUp(
   queue: string,
   now: number,
 ): Promise<{ next: Next; isFew: boolean }> {
-  const row = await findCounted(ctx.db, queue);
+  const [row, gone] = await Promise.all([findCounted(ctx.db, queue), endsGone(ctx.db, queue)]);
   const upTo = row?.upTo ?? [];
-  const gone = await endsGone(ctx.db, queue);
   const since = now - ROLL_UP_LATELY_MS;
   const found: Found = await ctx.runQuery(
     internal.count.rollUp.findEnds,
@@ -159,13 +163,16 @@ async function rollUp(
     { useStaleSnapshot: true },
   );
   const { passed, keys } = await passGone(ctx.db, queue, found.upTo, gone);
-  const tallies = [...found.tallies, ...talliesOf(passed)];
-  if (tallies.length > 0) await addTallies(ctx, queue, tallies);
-  for (const { _id } of passed) await ctx.db.delete("ended", _id);
   const count = found.count + passed.length;
+  await Promise.all([
+    addTallies(ctx, new Map([[queue, found.tallies]])),
+    ensurePurge(ctx, queue, found.ended, now),
+    ...passed.map(({ _id }) => ctx.db.delete("ended", _id)),
+  ]);
+  // Both may name one period.
+  await addTallies(ctx, new Map([[queue, talliesOf(passed)]]));
   if (count > 0 && row === null) await ctx.db.insert("counted", { queue, upTo: keys });
   else if (count > 0) await ctx.db.patch("counted", row!._id, { upTo: keys });
-  await ensurePurge(ctx, queue, found.ended, now);
   const isFull = found.isFull || gone.length === ENDS_READ;
   const lately = found.lately + passed.filter(({ endedAt }) => endedAt > since).length;
   const goes = lately < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
@@ -368,9 +375,10 @@ async function hasMore(
   queue: string,
   upTo: Infer<typeof vKeys>,
 ): Promise<boolean> {
-  for (const status of FINISHED_STATUSES) {
-    const from = keyOfStatus(upTo, status);
-    if ((await finishedFrom(db, queue, status, from, 1)).length > 0) return true;
-  }
-  return false;
+  const found = await Promise.all(
+    FINISHED_STATUSES.map((status) =>
+      finishedFrom(db, queue, status, keyOfStatus(upTo, status), RANGE_ROWS),
+    ),
+  );
+  return found.some((jobs) => jobs.length > 0);
 }

@@ -23,6 +23,7 @@ import {
   START,
   type Bound,
   type Key,
+  type Place,
 } from "../rows/cursors.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { placesOf } from "../rows/routes.js";
@@ -122,25 +123,45 @@ async function boundsOf(
 ): Promise<{ bounds: Bound[]; floor?: Key }> {
   const snapshot = snapshotOf(ctx);
   const end = snapshot === null ? null : afterCommit(snapshot);
-  let isWhole = end !== null && places.length <= PUBLISH_PLACES_MAX;
-  const bounds: Bound[] = [];
-  for (const [i, place] of (isWhole ? places : rotate(places, Math.random())).entries()) {
-    const from = boundOf([old], queue.epoch, place.order, place.shard);
-    isWhole &&= left.bytes > 0;
-    const [first] =
-      i < PUBLISH_PLACES_MAX && left.bytes > 0
-        ? await pendingFrom(ctx.db, { queue: queue.name, ...place }, from, 1)
-        : [null];
-    if (first != null) left.bytes -= bytesOf(first);
-    if (first === undefined && isWhole) continue;
-    const seen = first === null ? from : first === undefined ? (end ?? from) : keyOf(first);
-    bounds.push({ ...place, ...(compareKeys(seen, from) > 0 ? seen : from) });
-  }
+  const areFew = end !== null && places.length <= PUBLISH_PLACES_MAX;
+  const scans = (areFew ? places : rotate(places, Math.random())).map((place) => ({
+    place: { queue: queue.name, ...place },
+    from: boundOf([old], queue.epoch, place.order, place.shard),
+  }));
+  const firsts = await firstRows(ctx.db, scans.slice(0, PUBLISH_PLACES_MAX), left);
+  const isWhole = firsts.length === scans.length;
+  const bounds = scans.flatMap(({ place: { order, shard }, from }, i): Bound[] => {
+    const first = firsts[i];
+    if (first === undefined && isWhole && end !== null) return [];
+    const seen = first === undefined ? ((i < firsts.length ? end : null) ?? from) : keyOf(first);
+    return [{ order, shard, ...(compareKeys(seen, from) > 0 ? seen : from) }];
+  });
   if (isWhole && end !== null) return { bounds, floor: end };
   const floor = old?.epoch === queue.epoch ? old.floor : undefined;
   // The first are the ones just seen. A bound that is left out is a lower one, which is always right.
   const named = bounds.filter(isAbove(floor)).slice(0, PUBLISHED_BOUNDS_MAX);
   return { bounds: named, ...(floor === undefined ? {} : { floor }) };
+}
+
+/** Places whose first rows are read at the same time. One after the other 512 took a sweep 0.8 s. */
+const PLACES_AT_ONCE = 16;
+
+/** The first row of each of these places, or of as many as fit: `undefined` where a place has none. */
+async function firstRows(
+  db: DatabaseReader,
+  scans: readonly { place: Omit<Place, "status">; from: Key }[],
+  left: { bytes: number },
+): Promise<(Doc<"jobs"> | undefined)[]> {
+  const firsts: (Doc<"jobs"> | undefined)[] = [];
+  while (firsts.length < scans.length && left.bytes > 0) {
+    const some = scans.slice(firsts.length, firsts.length + PLACES_AT_ONCE);
+    const rows = await Promise.all(some.map(({ place, from }) => pendingFrom(db, place, from, 1)));
+    for (const [first] of rows) {
+      firsts.push(first);
+      if (first !== undefined) left.bytes -= bytesOf(first);
+    }
+  }
+  return firsts;
 }
 
 function isAbove(floor: Key = START): (bound: Bound) => boolean {
