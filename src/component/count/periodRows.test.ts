@@ -82,7 +82,7 @@ test("a roll-up leaves the ones behind one that is about to run to that one", as
   const ids = await world.t.run(async ({ db }) => {
     const inserted = Object.entries(dueIn).map(async ([queue, ms]) => {
       const row = { kind: "rollUp" as const, queue, dueAt: now + ms };
-      return [queue, await db.insert("timers", row as never)] as const;
+      return [queue, await db.insert("timers", row)] as const;
     });
     return Object.fromEntries(await Promise.all(inserted));
   });
