@@ -4,7 +4,7 @@
 import { ConvexHttpClient } from "convex/browser";
 import { makeFunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
-import { errorText, isConveyorError } from "../shared/index.js";
+import { errorText, functionNotFound, isConveyorError } from "../shared/index.js";
 import type { DashboardOptions } from "./options.js";
 
 const PROBE_MS = 15_000;
@@ -42,7 +42,7 @@ function whatIsWrong({ url, module, token }: DashboardOptions, error: unknown): 
     return `The app's \`authorize\` refused: ${JSON.stringify(error.data)}. ${howToSignIn}`;
   }
   const text = errorText(error);
-  if (/Could not find (public )?function|Could not find module/.test(text)) {
+  if (functionNotFound(error) !== null || /Could not find module/.test(text)) {
     return (
       `The deployment at ${url} has no public function "${module}:read". Export the functions of ` +
       `\`conveyor.dashboardApi({ authorize })\` from convex/${module}.ts and push it, or name the module with --module.`

@@ -4,7 +4,7 @@ import { v, type VString } from "convex/values";
 import {
   checkBatch,
   conveyorError,
-  errorText,
+  functionNotFound,
   PARALLELISM_DEFAULT,
   vJobFacts,
   type CheckedBatching,
@@ -94,19 +94,16 @@ async function deployed(
   try {
     return await handleOf(reference);
   } catch (error) {
-    const missing = NO_SUCH_FUNCTION.exec(errorText(error));
-    if (missing === null) throw error;
+    const missing = functionNotFound(error);
+    if (missing === null || missing === "") throw error;
     throw conveyorError(
       "handlerMissing",
-      `\`${option}\` of the queue "${queue}" names ${missing[1]!}, and the deployment has no such function. Export it from its ` +
+      `\`${option}\` of the queue "${queue}" names ${missing}, and the deployment has no such function. Export it from its ` +
         "module, or correct the queue's definition, and deploy again.",
-      { queue, argument: option, got: missing[1]! },
+      { queue, argument: option, got: missing },
     );
   }
 }
-
-/** The platform's words for a handle of a function that is not there. */
-const NO_SUCH_FUNCTION = /Could not find function for '([^']+)'/;
 
 /** The wire form of a reference, or of a handle of another component's function. */
 export async function handleOf(

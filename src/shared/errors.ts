@@ -128,3 +128,12 @@ export function errorText(error: unknown): string {
     return "Something was thrown that says nothing of itself.";
   }
 }
+
+/**
+ * Of a caught value that says, in the platform's words, that a function is not deployed: the function's name, or `""` where
+ * the platform names none. Any other: `null`.
+ */
+export function functionNotFound(error: unknown): string | null {
+  const found = /Could not find (?:public )?function(?: for '([^']+)')?/.exec(errorText(error));
+  return found === null ? null : (found[1] ?? "");
+}

@@ -3,6 +3,7 @@ import {
   COMPONENT_VERSION,
   errorText,
   conveyorError,
+  functionNotFound,
   isConveyorError,
   type ConveyorErrorCode,
 } from "../shared/index.js";
@@ -27,9 +28,6 @@ const FATAL: readonly ConveyorErrorCode[] = [
 ];
 const UNSERVED: readonly ConveyorErrorCode[] = ["unknownQueue", "queueForbidden", "groupForbidden"];
 
-/** The platform's words for a function that is not there. */
-const NO_SUCH_FUNCTION = /Could not find (?:public )?function(?: for '([^']+)')?/;
-
 export function judge(error: unknown, everAnswered: boolean): Failure {
   const message = messageOf(error);
   if (error instanceof Unanswered) return { kind: "unanswered", message };
@@ -39,9 +37,9 @@ export function judge(error: unknown, everAnswered: boolean): Failure {
   }
   // Once it has worked, a missing function is a deploy on its way or a slip that the next deploy mends: the work in
   // hand is worth more than a quick exit.
-  const missing = isConveyorError(error) ? null : NO_SUCH_FUNCTION.exec(message);
+  const missing = isConveyorError(error) ? null : functionNotFound(error);
   if (missing !== null && !everAnswered) {
-    return { kind: "fatal", error: functionMissing(missing[1] ?? "that this worker calls") };
+    return { kind: "fatal", error: functionMissing(missing || "that this worker calls") };
   }
   return { kind: "rejected", message };
 }

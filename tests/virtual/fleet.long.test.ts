@@ -3,7 +3,7 @@ import { counts } from "../../local/counts.js";
 import { check, drain, play } from "./fleet.js";
 
 const JOBS = 120;
-const DRAINED = counts(48, 160);
+const DRAINED = counts(80, 160);
 
 // In CI `queue.long.test.ts` has the same with fewer jobs.
 test.skipIf(counts(true, false))(

@@ -79,6 +79,9 @@ export const TABLES = ["attempts", "logs", "chunks", "progress", "callbacks"] as
  */
 const PAGES = { attempts: 64, logs: 32, chunks: 8, progress: 2, callbacks: 2 } as const;
 
+/** Of all tables at the same time: most jobs have no such rows, and one read after the other took a purge 6 ms a job. */
+const FIRST = { attempts: 16, logs: 8, chunks: 2, progress: 2, callbacks: 1 } as const;
+
 /** Removes the rows that name a job, which may itself be gone already. */
 export async function removeRows(
   db: DatabaseWriter,
@@ -87,27 +90,37 @@ export async function removeRows(
   from?: Place,
 ): Promise<Place | null> {
   const begun = from?.job === job ? TABLES.indexOf(from.table) : 0;
-  for (const table of TABLES.slice(begun)) {
-    let place: Place = { job, table, attempt: -1, within: null };
-    if (from?.job === job && from.table === table) place = from;
-    for (;;) {
+  const places = TABLES.slice(begun).map((table): Place => {
+    const isBegun = from?.job === job && from.table === table;
+    return isBegun ? from : { job, table, attempt: -1, within: null };
+  });
+  const firsts = await Promise.all(places.map((one) => rowsAbove(db, one, FIRST[one.table])));
+  for (const [i, first] of places.entries()) {
+    const { table } = first;
+    let [place, rows]: [Place, Row[] | null] = [first, firsts[i]!];
+    for (let count: number = FIRST[table]; ; count = Math.min(PAGES[table], room.rows)) {
       if (isSpent(room)) return place;
-      const rows = await rowsAbove(db, place);
+      rows ??= await rowsAbove(db, place, count);
       for (const row of rows) {
         charge(room, row);
         if ("handle" in row) await forgetOwed(db, row, room);
         await db.delete(table, row._id);
       }
-      if (rows.length < PAGES[table]) break;
-      place = placeOf(job, table, rows.at(-1)!);
+      if (rows.length < count) break;
+      [place, rows] = [placeOf(job, table, rows.at(-1)!), null];
     }
   }
   return null;
 }
 
+type Row = Doc<Place["table"]>;
+
 /** The next rows of a place's table: of the same attempt, or of the next ones. */
-async function rowsAbove(db: DatabaseWriter, { job, table, attempt, within }: Place) {
-  const count = PAGES[table];
+async function rowsAbove(
+  db: DatabaseWriter,
+  { job, table, attempt, within }: Place,
+  count: number,
+): Promise<Row[]> {
   if (table === "progress" || table === "callbacks") {
     const rows = db.query(table).withIndex("job", (q) => q.eq("job", job));
     return await rows.take(count);

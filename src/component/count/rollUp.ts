@@ -375,10 +375,9 @@ async function hasMore(
   queue: string,
   upTo: Infer<typeof vKeys>,
 ): Promise<boolean> {
-  const found = await Promise.all(
-    FINISHED_STATUSES.map((status) =>
-      finishedFrom(db, queue, status, keyOfStatus(upTo, status), RANGE_ROWS),
-    ),
-  );
-  return found.some((jobs) => jobs.length > 0);
+  for (const status of FINISHED_STATUSES) {
+    const from = keyOfStatus(upTo, status);
+    if ((await finishedFrom(db, queue, status, from, 1)).length > 0) return true;
+  }
+  return false;
 }
