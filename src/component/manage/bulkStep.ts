@@ -133,8 +133,10 @@ async function changeNext(
   }
   const room = newRoom();
   let changed = 0;
-  for (const row of seen.jobs) {
-    const job = await ctx.db.get("jobs", row.id);
+  // At the same time: one after the other took 1.5 ms a job. No change of one is a change of another's row.
+  const jobs = await Promise.all(seen.jobs.map(({ id }) => ctx.db.get("jobs", id)));
+  for (const [i, row] of seen.jobs.entries()) {
+    const job = jobs[i] ?? null;
     if (job !== null && statuses.includes(job.status)) {
       const done = await act(ctx, order, job, { room, from: cursor.place });
       if (typeof done === "object") {
