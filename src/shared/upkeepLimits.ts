@@ -50,6 +50,8 @@ export const ARRIVALS_LAG_MS = 30_000;
 export const ARRIVALS_RARE_MS = 10 * 60_000;
 /** New jobs that one step counts. */
 export const ARRIVALS_JOBS = 512;
+/** Queues of such jobs, of deleted ones as many more: each may begin a minute, an hour and a day, and forget two old rows of each. */
+export const ARRIVALS_QUEUES = 64;
 /** A sweep that meets a new job so old, uncounted, sees to it: in its queue nothing ends. */
 export const ARRIVALS_LATE_MS = 2 * ARRIVALS_LAG_MS;
 /** Of a busy queue each status is counted up to so many with every ring, and beyond that more seldom. */

@@ -97,7 +97,8 @@ const BY: Record<string, string> = {
   "edges/dispatcher:isDispatchBehind": "256 places (`PROMOTE_LOOKS_MAX`) and jobs",
   "edges/startDeadlines:endExpired": "64 jobs (`EXPIRE_MAX`)",
   "edges/startDeadlines:findBegun": "64 jobs (`EXPIRE_MAX`)",
-  "count/arrivals:countNewJobs": "512 new jobs (`ARRIVALS_JOBS`)",
+  "count/arrivals:countNewJobs":
+    "512 new jobs (`ARRIVALS_JOBS`) of 64 queues (`ARRIVALS_QUEUES`), and as many that are gone",
   "count/purge:purgeQueue": "100 jobs (`REMOVE_JOBS`), `REMOVE_ROWS`, `REMOVE_BYTES` twice",
   "tend/revoked:findRevoked": "64 sessions (`REVOKED_SESSIONS`)",
   "tend/revoked:endRevokedSessions": "64 sessions (`REVOKED_SESSIONS`)",

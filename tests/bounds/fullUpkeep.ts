@@ -1,5 +1,10 @@
 /** Statistics, events, alarms and callbacks of the full world. */
-import { ERROR_MAX_BYTES, LEASES_MAX, NAME_MAX_LENGTH } from "../../src/shared/index.js";
+import {
+  ARRIVALS_JOBS,
+  ERROR_MAX_BYTES,
+  LEASES_MAX,
+  NAME_MAX_LENGTH,
+} from "../../src/shared/index.js";
 import { HOUR, many, MINUTE, QUEUES, queueName, text } from "./fullShapes.js";
 import type { Fields, LargeWorld } from "./largeWorld.js";
 
@@ -40,14 +45,40 @@ export async function plantPeriods(world: LargeWorld): Promise<void> {
       finishedAt: now,
     })),
   );
-  await world.plant("arrivals", [{ upTo: now - 24 * HOUR, at: now - MINUTE }]);
+  await plantOldPeriods(world, counts);
+  const [first] = world.line.rows("jobs");
+  const upTo = (first!._creationTime as number) - 1;
+  await world.plant("arrivals", [{ upTo, at: now - MINUTE }]);
+}
+
+/** Rows of all queues that the first count of new periods deletes. */
+async function plantOldPeriods(world: LargeWorld, counts: Fields): Promise<void> {
+  const at = world.transactions.now - 6 * 366 * 24 * HOUR;
+  const rows = (queue: string) =>
+    ["minute", "hour", "day"].flatMap((per) =>
+      many(2, (n) => ({ queue, per, at: at - n * HOUR, ...counts })),
+    );
+  await world.plant("periods", many(QUEUES - 1, (n) => rows(queueName(n + 1))).flat());
+}
+
+/** New jobs, one in each of many queues, and between each two one of another queue that is gone already. */
+export async function plantArrivals(world: LargeWorld): Promise<void> {
+  const ids: string[] = [];
+  for (let n = 1; n <= ARRIVALS_JOBS; n += 1) {
+    world.transactions.now += 1;
+    const rows = [world.waiting(queueName(n), 21, 0, 0)];
+    ids.push(...(await world.plant("jobs", rows)));
+  }
+  const from = (world.line.rows("jobs")[0]!._creationTime as number) + 1 / 2;
+  const { now } = world.transactions;
   await world.plant(
     "arrived",
     many(1_500, (n) => ({
-      ...{ job: world.line.rows("jobs")[0]!._id, creationTime: now - 24 * HOUR + n, queue },
-      enqueuedAt: now,
+      ...{ job: ids[0]!, creationTime: from + (n < ids.length ? n : ids.length) },
+      ...{ queue: queueName((QUEUES - 1 - n + QUEUES) % QUEUES), enqueuedAt: now },
     })),
   );
+  world.transactions.now += 2 * MINUTE;
 }
 
 export async function plantTimers(world: LargeWorld): Promise<Record<string, string>> {

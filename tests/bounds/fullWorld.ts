@@ -37,7 +37,7 @@ import {
   text,
   waitingJob,
 } from "./fullShapes.js";
-import { plantCallbacks, plantPeriods, plantTimers } from "./fullUpkeep.js";
+import { plantArrivals, plantCallbacks, plantPeriods, plantTimers } from "./fullUpkeep.js";
 import { plantLanes, plantLarge, plantSessions } from "./fullWorkers.js";
 import type { LargeWorld } from "./largeWorld.js";
 import { PRIORITIES } from "./largeWorld.js";
@@ -68,6 +68,7 @@ export interface FullWorld {
 
 export async function plantAll(world: LargeWorld): Promise<FullWorld> {
   await plantQueues(world);
+  await plantArrivals(world);
   const [token] = world.line.rows("tokens");
   const tokens = await world.plant(
     "tokens",

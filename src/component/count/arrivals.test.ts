@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ARRIVALS_JOBS, ARRIVALS_RARE_MS } from "../../shared/index.js";
+import { ARRIVALS_JOBS, ARRIVALS_QUEUES, ARRIVALS_RARE_MS } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
 import { ensureArrivals } from "./arrivals.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -171,6 +171,60 @@ describe("the count of new jobs", () => {
     await world.advance(SECOND);
     expect(await total(world)).toBe(jobs + 1);
     expect(await world.all("arrived")).toEqual([]);
+  });
+
+  describe("of more queues than one step counts", () => {
+    const WAITING = {
+      ...{ status: "pending" as const, order: 21, shard: 0, seq: 1n, payload: { inline: 0 } },
+      ...{ attempt: 0, failures: 0, resets: 0, releases: 0 },
+    };
+    const named = (n: number) => `q${String(n).padStart(3, "0")}`;
+
+    /** The queues with counted jobs, and how many jobs. */
+    async function countedQueues(world: World): Promise<[number, number]> {
+      const rows = (await world.all("periods")).filter(({ per }) => per === "ever");
+      const jobs = rows.reduce((sum, { enqueued }) => sum + enqueued, 0);
+      return [new Set(rows.map(({ queue }) => queue)).size, jobs];
+    }
+
+    test("the next step goes on, and each job is counted once", async () => {
+      const world = await newWorld();
+      const queues = 2 * ARRIVALS_QUEUES + 5;
+      for (let n = 0; n < queues; n += 1) {
+        await world.advance(1);
+        const row = { ...WAITING, queue: named(n), enqueuedAt: Date.now() };
+        await world.t.run((ctx) => ctx.db.insert("jobs", row));
+        await world.t.run((ctx) => ctx.db.insert("jobs", { ...row, queue: named(0) }));
+      }
+      await world.advance(MINUTE);
+      await ring(world);
+      expect((await countedQueues(world))[0]).toBe(ARRIVALS_QUEUES);
+      await world.advance(SECOND);
+      expect(await countedQueues(world)).toEqual([queues, 2 * queues]);
+      expect(await alarm(world)).toBeUndefined();
+    });
+
+    test("deleted jobs too: one step takes all of the instant at which it ends", async () => {
+      const world = await newWorld();
+      const job = await world.enqueue();
+      await world.enqueue();
+      const { _creationTime: from, enqueuedAt } = await world.job(job);
+      await world.t.run((ctx) => ctx.db.delete("jobs", job));
+      const [tied, queues] = [ARRIVALS_QUEUES + 20, 2 * ARRIVALS_QUEUES];
+      await world.t.run(async ({ db }) => {
+        for (let n = 0; n < queues; n += 1) {
+          const creationTime = from + 1 + Math.max(0, n - tied);
+          await db.insert("arrived", { job, creationTime, queue: named(n), enqueuedAt });
+        }
+      });
+      await world.advance(2 * MINUTE);
+      await ring(world);
+      // The first row behind the 84 is of that instant too, and the job that is still there is older.
+      expect(await countedQueues(world)).toEqual([tied + 2, tied + 2]);
+      await world.advance(SECOND);
+      expect(await countedQueues(world)).toEqual([queues + 1, queues + 1]);
+      expect(await world.all("arrived")).toEqual([]);
+    });
   });
 
   test("goes when nothing is left; a job too new to be counted is waited for, ten minutes where there are few", async () => {

@@ -27,6 +27,7 @@ import {
   ARRIVALS_JOBS,
   ARRIVALS_LAG_MS,
   ARRIVALS_LATE_MS,
+  ARRIVALS_QUEUES,
   ARRIVALS_RARE_MS,
   RANGE_ROWS,
   ROLL_UP_EVERY_MS,
@@ -139,12 +140,15 @@ async function goneUpTo(
   db: DatabaseReader,
   until: number,
 ): Promise<{ gone: Doc<"arrived">[]; until: number; isFull: boolean }> {
-  const gone = await db
+  const rows = await db
     .query("arrived")
     .withIndex("creationTime", (q) => q.lte("creationTime", until))
     .take(ARRIVALS_JOBS);
+  const gone = ofFewQueues(rows, ({ creationTime }) => creationTime);
   const last = gone.at(-1)?.creationTime;
-  if (gone.length < ARRIVALS_JOBS || last === undefined) return { gone, until, isFull: false };
+  if (last === undefined) return { gone, until, isFull: false };
+  if (gone.length < rows.length) return { gone, until: last, isFull: true };
+  if (rows.length < ARRIVALS_JOBS) return { gone, until, isFull: false };
   const known = new Set(gone.map(({ _id }) => _id));
   const tied = await db
     .query("arrived")
@@ -155,6 +159,22 @@ async function goneUpTo(
     until: last,
     isFull: true,
   };
+}
+
+/**
+ * The first of these rows, of so many queues as one step counts, with all that share the last one's time. Each queue has
+ * rows of its own to read and to write.
+ */
+function ofFewQueues<Row extends { queue: string }>(
+  rows: readonly Row[],
+  timeOf: (row: Row) => number,
+): Row[] {
+  const queues = new Set<string>();
+  const end = rows.findIndex((row, i) => {
+    queues.add(row.queue);
+    return queues.size > ARRIVALS_QUEUES && timeOf(row) !== timeOf(rows[i - 1]!);
+  });
+  return end === -1 ? [...rows] : rows.slice(0, end);
 }
 
 async function anyGone(db: DatabaseReader): Promise<boolean> {
@@ -201,12 +221,14 @@ export const findNewJobs = internalQuery({
         q.gt("_creationTime", after).lte("_creationTime", until),
       )
       .take(ARRIVALS_JOBS);
-    const isFull = rows.length === ARRIVALS_JOBS;
-    const upTo = rows.at(-1)?._creationTime ?? after;
+    const few = ofFewQueues(rows, ({ _creationTime }) => _creationTime);
+    const isCut = few.length < rows.length;
+    const isFull = isCut || rows.length === ARRIVALS_JOBS;
+    const upTo = few.at(-1)?._creationTime ?? after;
     // None of its time may be left behind: the next step begins after it.
-    if (isFull) rows.push(...(await tiedWith(ctx.db, rows)));
+    if (isFull && !isCut) few.push(...(await tiedWith(ctx.db, rows)));
     const gone = new Set(but);
-    const jobs = rows.filter(({ _id }) => !gone.has(_id));
+    const jobs = few.filter(({ _id }) => !gone.has(_id));
     return {
       jobs: jobs.map(({ queue, enqueuedAt }) => ({ queue, enqueuedAt })),
       upTo,

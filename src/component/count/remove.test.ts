@@ -75,9 +75,13 @@ test("rows of all tables go, more of each than are read first", async () => {
   await world.t.run(async ({ db }) => {
     for (let attempt = 1; attempt <= 40; attempt += 1)
       await db.insert("attempts", { job: id, attempt, outcome: "failed", endedAt: 0 });
+    const outcome = { status: "failed" as const, error: "boom" };
+    const dead = { job: id, handle: "", outcome, state: "dead" as const, tries: 10, dueAt: 0 };
+    for (let attempt = 1; attempt <= 5; attempt += 1)
+      await db.insert("callbacks", { ...dead, attempt });
   });
   expect(await part(world, id, newRoom())).toBeNull();
-  for (const table of ["attempts", "logs", "chunks"] as const)
+  for (const table of ["attempts", "logs", "chunks", "callbacks"] as const)
     expect(await world.all(table)).toEqual([]);
 });
 

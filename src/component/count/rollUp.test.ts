@@ -65,6 +65,18 @@ describe("the roll-up", () => {
     expect(await counted(world)).toEqual(naive(await world.all("jobs")));
   });
 
+  test("counts an end that is gone and one that is there in one run, into one minute", async () => {
+    const world = await newWorld();
+    const [id] = await world.enqueueBatch([1, 2]);
+    const worker = world.worker("a");
+    await worker.complete((await worker.claim(2)).map((job) => succeeded(job)));
+    await world.t.mutation(api.operate.retryJob, { id: id! });
+    expect(await world.all("ended")).toHaveLength(1);
+    await world.advance(15_000);
+    expect(await world.all("ended")).toEqual([]);
+    expect((await world.minutes()).map(({ succeeded: ends }) => ends)).toEqual([2]);
+  });
+
   // Shows M8.
   test("goes on where one run ends, through more jobs of one transaction than it counts", async () => {
     const world = await newWorld();

@@ -142,7 +142,7 @@ export const nextRollUps = internalQuery({
   returns: v.array(v.id("timers")),
   handler: async (ctx, { after, from, to }) => {
     const next = await alarmsAfter(ctx.db, "rollUp", after, BESIDE_MAX);
-    const sooner = next.findIndex(({ dueAt }) => dueAt < from);
+    const sooner = next.findIndex((alarm) => alarm.dueAt < from && !isOverdue(alarm, from));
     const own = sooner === -1 ? next : next.slice(0, sooner);
     return own.filter(({ dueAt }) => dueAt <= to).map(({ _id }) => _id);
   },

@@ -1,6 +1,6 @@
 /**
  * The search of a step over many jobs: the next ones that a filter means, as one snapshot shows them, so that the step
- * depends on nothing but the jobs that it changes. The step reads each for real before it changes it.
+ * depends on no job but those that it changes, or has read ahead. The step reads each for real before it changes it.
  *
  * May not write, and may not be called but with `useStaleSnapshot`.
  */

@@ -2,9 +2,9 @@
  * One step over many jobs: cancels, retries or deletes the next ones that a filter means, and says where the next step
  * begins.
  *
- * Snapshot reads: the jobs meant. Reads for real: each job that it changes, and as `cancel`, `retry`, `deleteJob` do.
- * Writes: as the functions for one job; `onComplete` is always owed and never run here. Conflicts with: a transaction
- * that moves one of these very jobs.
+ * Snapshot reads: the jobs meant. Reads for real: each job that it changes, up to 15 behind one at which it stops, and as
+ * `cancel`, `retry`, `deleteJob` do. Writes: as the functions for one job; `onComplete` is always owed and never run here.
+ * Conflicts with: a transaction that moves one of these very jobs.
  */
 import {
   BULK_CHANGED,
@@ -133,10 +133,11 @@ async function changeNext(
   }
   const room = newRoom();
   let changed = 0;
-  // At the same time: one after the other took 1.5 ms a job. No change of one is a change of another's row.
-  const jobs = await Promise.all(seen.jobs.map(({ id }) => ctx.db.get("jobs", id)));
+  let some: (Doc<"jobs"> | null)[] = [];
   for (const [i, row] of seen.jobs.entries()) {
-    const job = jobs[i] ?? null;
+    const ahead = i % READ_AHEAD;
+    if (ahead === 0) some = await jobsOf(ctx.db, seen.jobs.slice(i, i + READ_AHEAD));
+    const job = some[ahead] ?? null;
     if (job !== null && statuses.includes(job.status)) {
       const done = await act(ctx, order, job, { room, from: cursor.place });
       if (typeof done === "object") {
@@ -157,6 +158,16 @@ async function changeNext(
   const hasSeenAll = seen.snapshot !== null && seen.snapshot >= next.upTo!;
   const isDone = hasSeenAll && (isWhole || isSettled(statuses, action, next));
   return { changed, next: isDone ? null : nextPass(next) };
+}
+
+/**
+ * Rows that are read at the same time: one after the other took 1.5 ms a job. A change of one job changes no other's row. A step
+ * that stops at a job of many rows depends on the ones that it has read ahead.
+ */
+const READ_AHEAD = 16;
+
+async function jobsOf(db: DatabaseReader, rows: Seen["jobs"]): Promise<(Doc<"jobs"> | null)[]> {
+  return await Promise.all(rows.map(({ id }) => db.get("jobs", id)));
 }
 
 function pause({ effects }: EdgeCtx, queue: string, changed: number, next: Cursor): Step {
