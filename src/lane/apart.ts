@@ -14,7 +14,7 @@ import { outcomeOfThrown } from "./handlers.js";
 export type ApartReport = Omit<LaneApart, "finished"> & { finished?: Report };
 
 /** A job with a mutation as its handler. */
-export interface Execution extends Lease {
+export interface Execution extends Omit<LaneApart, "finished" | "deferCallbacks"> {
   /** How often it failed before. */
   failures: number;
 }
@@ -49,10 +49,11 @@ export class Apart {
   }
 
   /** Runs a handler that is a mutation. One that brings its transaction down by itself has failed. */
-  async execute({ id, attempt, failures }: Execution): Promise<void> {
+  async execute({ failures, ...job }: Execution): Promise<void> {
+    const { id, attempt } = job;
     this.size += 1;
     for (let refusals = 0; ; refusals += 1) {
-      const { isOver, error } = await this.says({ id, attempt }, refusals);
+      const { isOver, error } = await this.says(job, refusals);
       if (isOver) return this.end({ id, attempt });
       if (isBlameless(error)) continue;
       this.size -= 1;

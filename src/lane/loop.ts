@@ -5,6 +5,7 @@
  * bring.
  */
 import {
+  apartCallOf,
   HANDLERS_PER_STEP,
   LANE_LINGER_MS,
   LEASES_MAX,
@@ -127,7 +128,7 @@ export class Loop {
     for (const one of jobs) {
       const { id, attempt, failures } = one.job;
       if (one.handler?.kind === "mutation") {
-        const execution = { id, attempt, failures };
+        const execution = { ...apartCallOf(one.job), failures };
         if (this.apart.isHot) void this.apart.execute(execution);
         else this.mutations.push(execution);
         continue;

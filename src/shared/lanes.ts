@@ -1,7 +1,7 @@
 /** The messages between a lane and the component: validators and the types inferred from them. Pure. */
 import { v, type Infer } from "convex/values";
 import { vHandler } from "./handlers.js";
-import { vAnswer, vClaimedJob, vFinished, vLease } from "./protocol.js";
+import { vAnswer, vClaimedJob, vFinished, vLease, type ClaimedJob } from "./protocol.js";
 
 /**
  * A job for a lane, with its handler; absent where none is known. A job with a mutation for its handler comes without its
@@ -104,10 +104,21 @@ export type LaneStep = Infer<typeof vLaneStep>;
 export const vLaneApart = v.object({
   ...vLease.fields,
   finished: v.optional(vFinished),
+  /** For that handler, as its claim said. */
+  ...{ timeoutMs: v.optional(v.number()), claimableAt: v.optional(v.number()) },
   /** Its callback is told later. */
   deferCallbacks: v.optional(v.boolean()),
 });
 export type LaneApart = Infer<typeof vLaneApart>;
+
+/** The call that runs a job's mutation so. */
+export function apartCallOf({ id, attempt, timeoutMs, claimableAt }: ClaimedJob): LaneApart {
+  return {
+    ...{ id, attempt },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(claimableAt === undefined ? {} : { claimableAt }),
+  };
+}
 
 export const vLaneReply = v.object({
   answers: v.array(vAnswer),

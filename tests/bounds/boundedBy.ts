@@ -115,10 +115,7 @@ const GROUPS: [RegExp, string][] = [
     /^operate:(pauseQ|drain|resumeQ|configure|reset|queueState)|^rows\/queues:|^config:|^edges\/wakes:/,
     ONE_QUEUE,
   ],
-  [
-    /Token$|^attempts\/report:find|^rows\/cancels:findCancelRequests|^push\/laneReport:|leaseTimes/,
-    "one row",
-  ],
+  [/Token$|^attempts\/report:find|^rows\/cancels:findCancelRequests|^push\/laneReport:/, "one row"],
 ];
 
 export function boundedBy(name: string): string {

@@ -288,9 +288,6 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
         finished: outcome({ kind: "failed", error: "e" })[0],
       }),
     ],
-    "push/laneApart:leaseTimes": [
-      query("push/laneApart:leaseTimes", { session: lane.session, ...lane.leases[0]! }),
-    ],
     "lib:laneApart": [
       mutation("lib:laneApart", {
         ...lane.leases[0]!,

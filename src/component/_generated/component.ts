@@ -1000,6 +1000,8 @@ export type ComponentApi<Name extends string | undefined = string | undefined> =
               }>;
             }>;
           };
+          timeoutMs?: number;
+          claimableAt?: number;
           deferCallbacks?: boolean;
         },
         {

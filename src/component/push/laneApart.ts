@@ -8,24 +8,21 @@
  * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
  *
  * Reads for real: the job, its queue's row, the job's own rows; of a job without a handler that could begin, or with another queue's,
- * the last events of the queue; the reads of the app's code. Snapshot reads: of a call from outside the component, and for a
- * handler's facts, the session's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts with: a transaction that
+ * the last events of the queue; the reads of the app's code. Snapshot reads: of a call from outside the component the session's
+ * row. Writes: as `recording.ts`; the writes of the app's code. Conflicts with: a transaction that
  * ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a wake or a claim; with a step only
  * where that records such an event, once in ten minutes per queue.
  */
-import { v, type Infer } from "convex/values";
 import type { Answer, LaneApart } from "../../shared/index.js";
 import { vAnswer, vLaneApart } from "../../shared/index.js";
-import { internal } from "../_generated/api.js";
-import type { Id } from "../_generated/dataModel.js";
-import { internalMutation, internalQuery, type MutationCtx } from "../_generated/server.js";
+import { internalMutation, type MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { oweAll, tellAll } from "../edges/callbacks.js";
 import { executeAll } from "./execute.js";
 import { findJob } from "../rows/jobs.js";
 import { lanesAmong } from "./laneReport.js";
 import { getQueue } from "../rows/queues.js";
-import { findLease, type HeldLease, type Session } from "../rows/sessions.js";
+import type { HeldLease } from "../rows/sessions.js";
 import { recordAll } from "../attempts/recording.js";
 import { withFittingResults } from "./results.js";
 
@@ -47,15 +44,18 @@ export async function apartOfApp(ctx: MutationCtx, args: LaneApart): Promise<Ans
 
 export async function apartOf(
   ctx: MutationCtx,
-  { id, attempt, finished, deferCallbacks = false }: LaneApart,
+  { id, attempt, finished, timeoutMs, claimableAt, deferCallbacks = false }: LaneApart,
   check?: typeof withFittingResults,
 ): Promise<Answer> {
   const job = await findJob(ctx.db, id);
   if (job?.session === undefined) return { id, attempt, answer: "leaseLost" };
   const queue = await getQueue(ctx.db, job.queue);
-  const lease: HeldLease = { id: job._id, attempt, callSeq: 0 };
-  const times = finished === undefined ? await readTimes(ctx, job.session, lease) : {};
-  const held = { _id: job.session, leases: [{ ...lease, ...times }] };
+  const lease: HeldLease = {
+    ...{ id: job._id, attempt, callSeq: 0 },
+    ...(timeoutMs === undefined ? {} : { timeoutAt: Date.now() + timeoutMs }),
+    ...(claimableAt === undefined ? {} : { claimableAt }),
+  };
+  const held = { _id: job.session, leases: [lease] };
   const deliver = deferCallbacks ? oweAll : tellAll;
   const { answers } = await withEffects(ctx, { bySession: true, deliver }, (ctx) =>
     finished === undefined
@@ -63,45 +63,4 @@ export async function apartOf(
       : recordAll(ctx, held, check?.(queue, [finished]) ?? [finished], "lane", queue),
   );
   return answers[0]!;
-}
-
-const vTimes = v.object({
-  timeoutAt: v.optional(v.number()),
-  claimableAt: v.optional(v.number()),
-});
-type Times = Infer<typeof vTimes>;
-
-/**
- * The times of an attempt, which its handler is told: they stand in its lease, and never change. As in `laneReport.ts`, only a
- * lease that a snapshot does not show is read for real.
- */
-async function readTimes(
-  ctx: MutationCtx,
-  session: Id<"sessions">,
-  { id, attempt }: HeldLease,
-): Promise<Times> {
-  const seen: Times | null = await ctx.runQuery(
-    internal.push.laneApart.leaseTimes,
-    { session, id, attempt },
-    { useStaleSnapshot: true },
-  );
-  return seen ?? timesIn(await ctx.db.get("sessions", session), id, attempt) ?? {};
-}
-
-/** To be called with `useStaleSnapshot`. */
-export const leaseTimes = internalQuery({
-  args: { session: v.id("sessions"), id: v.id("jobs"), attempt: v.number() },
-  returns: v.union(vTimes, v.null()),
-  handler: async ({ db }, { session, id, attempt }): Promise<Times | null> =>
-    timesIn(await db.get("sessions", session), id, attempt),
-});
-
-function timesIn(session: Session | null, id: Id<"jobs">, attempt: number): Times | null {
-  const lease = session === null ? undefined : findLease(session, id, attempt);
-  if (lease === undefined) return null;
-  const { timeoutAt, claimableAt } = lease;
-  return {
-    ...(timeoutAt === undefined ? {} : { timeoutAt }),
-    ...(claimableAt === undefined ? {} : { claimableAt }),
-  };
 }

@@ -12,6 +12,7 @@
  */
 import { v } from "convex/values";
 import {
+  apartCallOf,
   msOfCommit,
   vLaneStart,
   vLaneStep,
@@ -70,7 +71,7 @@ export const runSingle = internalMutation({
       return null;
     }
     // It has lost: its job is run by itself, and the rest of the call is made by the next function.
-    for (const lease of execute) await apartOf(ctx, lease, withFittingResults);
+    for (const { job } of jobs) await apartOf(ctx, apartCallOf(job), withFittingResults);
     const left: LaneStep = { ...call, execute: [], over: execute };
     await runOnIn(ctx, call, () =>
       ctx.scheduler.runAfter(0, internal.push.laneOnce.leaveSingle, left),
