@@ -59,8 +59,11 @@ describe("a job without an answer has lost, or its call was too large", () => {
       answers: heardOf({ ...said, execute: [] }),
       isOver: execute.length === 0,
     });
-    await played.begin(job("a", "mutation"), job("b", "mutation"));
+    const timed = job("a", "mutation");
+    const times = { timeoutMs: 9_000, claimableAt: 7 };
+    await played.begin({ ...timed, job: { ...timed.job, ...times } }, job("b", "mutation"));
     expect(ids(played.aparts)).toEqual(["a", "b"]);
+    expect(played.aparts[0], "its handler is told the times of its claim").toMatchObject(times);
     expect(played.aparts.every(({ finished }) => finished === undefined)).toBe(true);
     expect(played.steps.map(({ execute, over }) => [ids(execute), ids(over)])).toEqual([
       [["a", "b"], []],
