@@ -43,7 +43,7 @@ const arrivalsAndDelete: Pair = {
     },
     {
       without: "leaving deleted jobs out of an old snapshot",
-      changes: [{ in: "arrivals.ts:findNewJobs", call: "rows.filter", gives: "rows" }],
+      changes: [{ in: "arrivals.ts:findNewJobs", call: "few.filter", gives: "few" }],
       finds: /4 of 3 enqueued are counted/,
     },
     UNVALIDATED,
