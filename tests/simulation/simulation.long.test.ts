@@ -117,18 +117,13 @@ const NOT_RECORDED = [
   "inserts into tallies",
   "remove of a row that is new",
   "remove of a row that is busy",
-  "cancel of a row that is new",
-  "cancel of a row that is busy",
   "loses one on call",
   "loses half",
   "loses all",
   "loses some: pause",
   "loses some: terminate",
-  "rows: a row that is gone ends its job",
   "rows: a row of a loop is done",
-  "batches: a job of a batch is canceled",
   "batches: a job of a batch is lost",
-  "quiet: a quiet worker claims again",
 ];
 
 test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {
