@@ -6,7 +6,6 @@ import {
   periodOf,
   Tallies,
 } from "../../shared/index.js";
-import { internal } from "../_generated/api.js";
 import { newWorld, type World } from "../setup.test.js";
 import { addTallies } from "./periodRows.js";
 
@@ -73,25 +72,4 @@ test("the first jobs of a day in three queues delete six old events", async () =
   expect(await world.all("events")).toHaveLength(4);
   await add(world, { a: newJobs(now) });
   expect(await world.all("events"), "and later jobs of that day none").toHaveLength(4);
-});
-
-test("a roll-up leaves the ones behind one that is about to run to that one", async () => {
-  const world = await newWorld();
-  const now = Date.now();
-  const dueIn = { a: 5_000, b: 20_000, c: 9_000, d: 200, e: 5_000 };
-  const ids = await world.t.run(async ({ db }) => {
-    const inserted = Object.entries(dueIn).map(async ([queue, ms]) => {
-      const row = { kind: "rollUp" as const, queue, dueAt: now + ms };
-      return [queue, await db.insert("timers", row)] as const;
-    });
-    return Object.fromEntries(await Promise.all(inserted));
-  });
-  const next = (after: string) =>
-    world.t.query(internal.count.rollUp.nextRollUps, {
-      after,
-      from: now + 1_000,
-      to: now + 10_000,
-    });
-  expect(await next("")).toEqual([ids["a"], ids["c"]]);
-  expect(await next("d")).toEqual([ids["e"]]);
 });

@@ -102,7 +102,7 @@ function added(a: PeriodCounts, b: PeriodCounts): PeriodCounts {
 
 /**
  * Old rows deleted with each new one: more than one, so that a queue which has too many comes down to its bound; and few, since one
- * count of new jobs may begin the day of 512 queues.
+ * count of new jobs may begin the day of 128 queues.
  */
 const FORGOTTEN_AT_ONCE = 2;
 

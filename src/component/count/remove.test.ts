@@ -79,9 +79,10 @@ test("rows of all tables go, more of each than are read first", async () => {
     const dead = { job: id, handle: "", outcome, state: "dead" as const, tries: 10, dueAt: 0 };
     for (let attempt = 1; attempt <= 5; attempt += 1)
       await db.insert("callbacks", { ...dead, attempt });
+    await db.insert("progress", { job: id, attempt: 1, value: 0.5, updatedAt: 0 });
   });
   expect(await part(world, id, newRoom())).toBeNull();
-  for (const table of ["attempts", "logs", "chunks", "callbacks"] as const)
+  for (const table of ["attempts", "logs", "chunks", "progress", "callbacks"] as const)
     expect(await world.all(table)).toEqual([]);
 });
 

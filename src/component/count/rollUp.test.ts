@@ -203,3 +203,24 @@ describe("the roll-up", () => {
     expect(await world.minutes()).toEqual(before);
   });
 });
+
+test("a roll-up leaves the ones behind one that is about to run to that one, and passes by a dead one", async () => {
+  const world = await newWorld();
+  const now = Date.now();
+  const dueIn = { a: 5_000, aDead: -3_600_000, b: 20_000, c: 9_000, d: 200, e: 5_000 };
+  const ids = await world.t.run(async ({ db }) => {
+    const inserted = Object.entries(dueIn).map(async ([queue, ms]) => {
+      const row = { kind: "rollUp" as const, queue, dueAt: now + ms };
+      return [queue, await db.insert("timers", row)] as const;
+    });
+    return Object.fromEntries(await Promise.all(inserted));
+  });
+  const next = (after: string) =>
+    world.t.query(internal.count.rollUp.nextRollUps, {
+      after,
+      from: now + 1_000,
+      to: now + 10_000,
+    });
+  expect(await next("")).toEqual([ids["a"], ids["c"]]);
+  expect(await next("d")).toEqual([ids["e"]]);
+});

@@ -144,7 +144,7 @@ export const nextRollUps = internalQuery({
     const next = await alarmsAfter(ctx.db, "rollUp", after, BESIDE_MAX);
     const sooner = next.findIndex((alarm) => alarm.dueAt < from && !isOverdue(alarm, from));
     const own = sooner === -1 ? next : next.slice(0, sooner);
-    return own.filter(({ dueAt }) => dueAt <= to).map(({ _id }) => _id);
+    return own.filter(({ dueAt }) => dueAt >= from && dueAt <= to).map(({ _id }) => _id);
   },
 });
 
