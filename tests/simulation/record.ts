@@ -3,7 +3,7 @@ import { Coverage } from "./coverage.js";
 import { writeCoveragePage } from "./coveragePage.js";
 import { isFailure, replayLine, sayFailure } from "./failures.js";
 import { sourcesFingerprint } from "./fingerprint.js";
-import { Players } from "./players.js";
+import { Players, type Outcome } from "./players.js";
 import type { SeedReport } from "./seeds.js";
 import {
   beginVerified,
@@ -35,12 +35,11 @@ export async function recordSeeds(
   const starts = Array.from({ length: Math.ceil(count / SLICE) }, (_, n) => 1 + n * SLICE);
   const late = starts.filter((from) => from + SLICE <= first);
   const inOrder = [...starts.slice(late.length), ...late].slice(0, Math.ceil(seeds / SLICE));
-  for (const from of inOrder) {
-    if (verified.slices.some((slice) => slice.from === from)) continue;
-    const reports = await playSlice(players, from);
+  const missing = inOrder.filter((from) => !verified.slices.some((slice) => slice.from === from));
+  await playSlices(players, missing, async (reports) => {
     if (reports === null) {
       failed += 1;
-      continue;
+      return;
     }
     const slice = sliceOf(reports);
     verified.slices.push(slice);
@@ -49,7 +48,7 @@ export async function recordSeeds(
     await writeVerified(verified);
     await writeCoveragePage(seedsIn(verified), new Coverage(happenedIn(verified)));
     console.log(sayOf(slice));
-  }
+  });
   return failed === 0 ? 0 : 1;
 }
 
@@ -85,20 +84,45 @@ export async function verifySlices(seconds: number): Promise<number> {
 
 /** `null`: a seed failed. */
 async function playSlice(players: Players, from: number): Promise<SeedReport[] | null> {
-  const reports: SeedReport[] = [];
-  // The last is a large one: it begins first, beside the others.
-  const seeds = Array.from({ length: SLICE }, (_, i) => from + SLICE - 1 - i);
-  let hasFailed = false;
+  let played: SeedReport[] | null = null;
+  await playSlices(players, [from], (reports) => {
+    played = reports;
+  });
+  return played;
+}
+
+/**
+ * The seeds of all slices in one row: no process waits for the end of a slice. `told` receives each slice as it ends, one after
+ * the other; `null`: a seed of it failed.
+ */
+async function playSlices(
+  players: Players,
+  froms: readonly number[],
+  told: (reports: SeedReport[] | null) => void | Promise<void>,
+): Promise<void> {
+  // The last of a slice is a large one: it begins first.
+  const seeds = froms.flatMap((from) =>
+    Array.from({ length: SLICE }, (_, i) => from + SLICE - 1 - i),
+  );
+  const outcomesOf = new Map<number, Outcome[]>();
+  let telling = Promise.resolve();
   await players.play(
     () => seeds.shift(),
     (outcome) => {
       if (isFailure(outcome)) {
-        hasFailed = true;
         console.error(`${sayFailure(outcome)}\n  ${replayLine(outcome.seed)}`);
-      } else if ("report" in outcome) reports.push(outcome.report);
+      }
+      const from = outcome.seed - ((outcome.seed - 1) % SLICE);
+      const outcomes = [...(outcomesOf.get(from) ?? []), outcome];
+      outcomesOf.set(from, outcomes);
+      if (outcomes.length < SLICE) return;
+      outcomesOf.delete(from);
+      const reports = outcomes.flatMap((one) => ("report" in one ? [one.report] : []));
+      const whole = outcomes.some(isFailure) ? null : reports;
+      telling = telling.then(() => told(whole));
     },
   );
-  return hasFailed ? null : reports;
+  await telling;
 }
 
 function sayOf({ from, jobs, commits, simulatedHours, digest }: Slice): string {
