@@ -126,6 +126,27 @@ test("a completion that hangs holds beats up for a third of a lease, and no long
   expect(kinds("leaseLost")).toEqual([]);
 });
 
+test("a beat that hangs costs no lease: the next one goes in its time beside it, and a late answer counts", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf, kinds } = startLoop(handler);
+  const id = deployment.enqueue();
+  await clock.advance(100);
+  const beat = deployment.heartbeat.bind(deployment);
+  const hung: (() => void)[] = [];
+  deployment.heartbeat = async (...args) => {
+    if (hung.length > 0) return await beat(...args);
+    await new Promise<void>((resolve) => hung.push(resolve));
+    deployment.canceled.add(id);
+    return await beat(...args);
+  };
+  await clock.advance(9_500);
+  expect(callsOf("heartbeat")).toHaveLength(8);
+  expect(kinds("leaseLost")).toEqual([]);
+  hung[0]!();
+  await clock.advance(100);
+  expect(begun[0]!.signal.reason).toMatchObject({ reason: "canceled" });
+});
+
 test("other calls do not stand in for beats where only beats would tell of a cancellation", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2 });

@@ -25,7 +25,8 @@ export interface HeartDeps {
 
 export class Heart {
   private cancelTimer = () => {};
-  private beating = false;
+  /** Beats on their way. */
+  private beating = 0;
   private stopped = false;
   private lastSentAt: number;
   private lastFailed = false;
@@ -37,7 +38,7 @@ export class Heart {
   /** Sets the timer anew; to be called whenever leases come or go. */
   schedule(): void {
     this.cancelTimer();
-    if (this.stopped || this.beating) return;
+    if (this.stopped) return;
     const dueAt = this.dueAt();
     if (dueAt === null) return;
     const { clock } = this.deps;
@@ -54,7 +55,7 @@ export class Heart {
   /** Beats at once, unless a beat is on its way. */
   hurry(): void {
     this.cancelTimer();
-    if (!this.stopped && !this.beating) void this.beat();
+    if (!this.stopped && this.beating === 0) void this.beat();
   }
 
   stop(): void {
@@ -67,6 +68,7 @@ export class Heart {
     const { onCall, presenceMs } = this.deps;
     const { beatMs } = onCall;
     if (held.length === 0) {
+      if (this.beating > 0) return null;
       const ms = beatMs === undefined ? presenceMs() : (beatMs ?? 0);
       return ms === 0 ? null : this.lastSentAt + ms;
     }
@@ -77,8 +79,10 @@ export class Heart {
     const soonest = this.lastAffects(held) ? this.lastSentAt + pause : -Infinity;
     // Not for ever: a call that hangs must not cost the leases.
     const wait = this.deps.isCalling() ? shortest / HEARTBEATS_PER_LEASE : 0;
-    const duty = beatMs === undefined ? Infinity : this.lastSentAt + (beatMs ?? Infinity);
-    return Math.min(duty, Math.max(soonest, Math.min(...due) + wait));
+    const renewal = Math.max(soonest, Math.min(...due) + wait);
+    // A beat that hangs must not cost the leases either: another one goes in its time beside it, for these alone.
+    if (beatMs === undefined || this.beating > 0) return renewal;
+    return Math.min(this.lastSentAt + (beatMs ?? Infinity), renewal);
   }
 
   private dueFor({ expiresAt, startedAt, job: { leaseMs } }: Attempt): number {
@@ -95,26 +99,27 @@ export class Heart {
 
   private async beat(): Promise<void> {
     const { clock, transport, attempts, onCall } = this.deps;
-    this.beating = true;
+    const asked = this.beating > 0 ? {} : onCall.withBeat();
+    this.beating += 1;
     this.lastSentAt = clock.now();
+    this.lastFailed = false;
     const sentAt = this.lastSentAt;
     const leases = attempts.held().map(({ job: { id, attempt } }) => ({ id, attempt }));
-    const asked = onCall.withBeat();
+    this.schedule();
     try {
       const { answers, fleet, duty } = await transport.heartbeat(leases, asked);
       // A duty that came now would never end.
       if (this.stopped) return;
       this.apply(answers, sentAt);
-      this.lastFailed = false;
       onCall.answered(asked, duty);
       if (fleet !== undefined) onCall.knowsFleet(fleet);
     } catch (error) {
       if (this.stopped) return;
-      this.lastFailed = true;
+      this.lastFailed = this.lastSentAt === sentAt;
       onCall.answered(asked);
       this.deps.failed(error);
     } finally {
-      this.beating = false;
+      this.beating -= 1;
       this.schedule();
     }
   }

@@ -31,7 +31,8 @@ class Heart:
         self._is_calling = is_calling
         self._failed = failed
         self._timer: Optional[asyncio.TimerHandle] = None
-        self._beating: Optional[asyncio.Task[None]] = None
+        #: Beats on their way.
+        self._beating: set[asyncio.Task[None]] = set()
         self._stopped = False
         self._last_sent_at = self._now()
         self._last_failed = False
@@ -41,7 +42,7 @@ class Heart:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._stopped or self._beating is not None:
+        if self._stopped:
             return
         due_at = self._due_at()
         if due_at is not None:
@@ -62,33 +63,38 @@ class Heart:
     def _due_at(self) -> Optional[float]:
         held = self._attempts.held()
         if not held:
-            return None if self._presence_s == 0 else self._last_sent_at + self._presence_s
+            return None if self._presence_s == 0 or self._beating else self._last_sent_at + self._presence_s
         shortest = min(one.lease_s for one in held)
         # A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.
         pause = shortest / 10 if self._last_failed else shortest / BEATS_PER_LEASE
         # A new lease does not wait for an old beat's pause.
         is_about_these = any(one.started_at <= self._last_sent_at for one in held)
         soonest = self._last_sent_at + pause if is_about_these else float("-inf")
-        # A call on its way is a beat too; but one that hangs must not cost the leases.
+        # A call on its way is a beat too; but one that hangs must not cost the leases. Nor must a beat that hangs: another
+        # one goes in its time beside it.
         wait = shortest / BEATS_PER_LEASE if self._is_calling() else 0.0
         return max(soonest, min(renewal_of(one) for one in held) + wait)
 
     def _begin(self) -> None:
-        self._beating = asyncio.ensure_future(self._beat())
-
-    async def _beat(self) -> None:
         sent_at = self._last_sent_at = self._now()
+        self._last_failed = False
+        beat = asyncio.ensure_future(self._beat(sent_at))
+        self._beating.add(beat)
+        beat.add_done_callback(self._ended)
+        self.schedule()
+
+    def _ended(self, beat: asyncio.Task[None]) -> None:
+        self._beating.discard(beat)
+        self.schedule()
+
+    async def _beat(self, sent_at: float) -> None:
         leases = [one.lease for one in self._attempts.held()]
         try:
             self._apply(await self._deployment.heartbeat(leases), sent_at)
-            self._last_failed = False
         except Exception as error:
-            self._last_failed = True
+            self._last_failed = self._last_sent_at == sent_at
             if not self._stopped:
                 self._failed(error)
-        finally:
-            self._beating = None
-            self.schedule()
 
     def _apply(self, answers: list[Answer], sent_at: float) -> None:
         for answer in answers:

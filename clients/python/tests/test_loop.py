@@ -397,6 +397,31 @@ class Leases(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_beat_that_hangs_costs_no_lease(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=6_000)
+            deployment.add("a")
+            beat, calls = deployment.heartbeat, 0
+
+            async def heartbeat(leases: list[Any], leaving: Any = None) -> list[Any]:
+                nonlocal calls
+                calls += 1
+                if calls > 1:
+                    return await beat(leases, leaving)
+                await asyncio.sleep(10)
+                raise Unanswered("no answer in time")
+
+            deployment.heartbeat = heartbeat  # type: ignore[method-assign]
+            run = Run(deployment, waits)
+            await asyncio.sleep(20)
+            self.assertEqual(run.kinds("leaseLost"), [])
+            beats = deployment.times("heartbeat")
+            gaps = [later - earlier for earlier, later in zip(beats, beats[1:])]
+            self.assertTrue(all(1.9 <= gap <= 2.2 for gap in gaps), gaps)
+            await run.stop(0)
+
+        virtually(main())
+
     def test_a_lost_lease_sets_the_event_and_drops_the_result(self) -> None:
         async def main() -> None:
             deployment, reasons = FakeDeployment(), []
