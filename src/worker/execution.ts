@@ -149,7 +149,8 @@ export class Execution {
     await this.beside.wait(attempt.job.id);
     if (attempt.state === "lost") return this.deps.attempts.drop(attempt);
     if (attempt.state !== "running") return;
-    if (this.beside.has(attempt.job.id)) this.conclude(attempt, { kind: "released" });
+    const { id } = attempt.job;
+    if (this.beside.has(id)) this.conclude(attempt, this.beside.back(id));
     else this.begin(attempt);
   }
 

@@ -111,6 +111,9 @@ export const SOCKETS_CLOSE_MS = 250;
 export const ANSWERS_INTERVAL_MS = REPORT_INTERVAL_MS;
 /** How long a handler keeps its slot after its signal to stop. A well-behaved one ends within milliseconds. */
 export const ABANDON_AFTER_MS = 5_000;
+/** A job that comes again while its handler still runs waits so long for that, and goes back: in the end for so long. */
+export const BESIDE_MS = 1_000;
+export const BESIDE_BACK_MAX_MS = 60_000;
 
 /** A local retry is for failures that pass within seconds; the queue retries after longer ones. */
 export const RETRY_LOCALLY_DEFAULT = { attempts: 3, minMs: 500, maxMs: 10_000 } as const;

@@ -137,6 +137,29 @@ describe("a job that comes again while its handler still runs", () => {
     await clock.advance(100);
     expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: "in time" });
   });
+
+  test("comes ever more seldom, where no other worker takes it: that handler may never end", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment } = startLoop(handler, { leaseMs: 1_000, concurrency: 2 });
+    const id = deployment.enqueue();
+    await clock.advance(100);
+    deployment.held.delete(id);
+    await clock.advance(10_000);
+    const comes = async () => {
+      deployment.enqueue(null, "tiles", { id });
+      await clock.advance(1_200);
+      return deployment.outcomeOf(id);
+    };
+    expect(await comes()).toEqual({ kind: "released" });
+    const waits: unknown[] = [];
+    for (let times = 0; times < 7; times += 1) waits.push(await comes());
+    const seconds = [2, 4, 8, 16, 32, 60, 60];
+    expect(waits).toEqual(seconds.map((s) => ({ kind: "snoozed", runAfter: 1_000 * s })));
+    expect(begun).toHaveLength(1);
+    begun[0]!.resolve("too late");
+    await comes();
+    expect(begun).toHaveLength(2);
+  });
 });
 
 describe("a handler that got its signal to stop and returns", () => {

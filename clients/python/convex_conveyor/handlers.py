@@ -13,7 +13,7 @@ from typing import Any, Awaitable, Callable, Union
 
 from .attempts import Attempt
 from .job import Job
-from .limits import BESIDE_S
+from .limits import BESIDE_BACK_MAX_S, BESIDE_S
 from .outcome import HandlerEnd, end_of_error, end_of_value
 from .threads import HandlerLoop, Threads
 
@@ -73,16 +73,34 @@ class Beside:
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Future[Any]] = {}
+        #: How often a job has gone back to wait for the handler that runs here.
+        self._backs: dict[str, int] = {}
 
     def has(self, job: str) -> bool:
         return job in self._running
 
     def begin(self, job: str, end: "asyncio.Future[Any]") -> None:
         self._running[job] = end
-        end.add_done_callback(lambda _: self._running.pop(job, None))
+        end.add_done_callback(lambda _: self._end(job))
+
+    def _end(self, job: str) -> None:
+        self._running.pop(job, None)
+        self._backs.pop(job, None)
 
     async def wait(self, job: str) -> None:
         """Waits for the handler of the job, for a second at most: then the job goes back."""
         running = self._running.get(job)
         if running is not None:
             await asyncio.wait({running}, timeout=BESIDE_S)
+
+    def back(self, job: str) -> dict[str, Any]:
+        """The end of an attempt that has waited in vain: another worker may have its job at once.
+
+        One that comes here again has found none, and comes ever more seldom: the handler may never end.
+        """
+        backs = self._backs.get(job, 0)
+        self._backs[job] = backs + 1
+        if backs == 0:
+            return {"kind": "released"}
+        wait = min(BESIDE_BACK_MAX_S, BESIDE_S * 2 ** min(backs, 30))
+        return {"kind": "snoozed", "runAfter": round(wait * 1_000)}

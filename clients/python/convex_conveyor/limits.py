@@ -84,7 +84,9 @@ LAST_CALLS_S = 1.5
 GOODBYE_S = 0.5
 #: How long a handler keeps its slot after its signal to stop.
 ABANDON_AFTER_S = 5.0
-#: How long a job waits for the handler of its last attempt, which goes on after its signal.
+#: How long a job waits for the handler of its last attempt, which goes on after its signal; then it goes back, in the
+#: end for so long.
 BESIDE_S = 1.0
+BESIDE_BACK_MAX_S = 60.0
 #: The same Ctrl-C may arrive twice: from the terminal and from a launcher.
 SAME_SIGNAL_S = 0.5

@@ -276,7 +276,7 @@ class Loop:
         if attempt.state != "running":
             return
         if self._beside.has(attempt.id):
-            return self._conclude(attempt, {"kind": "released"})
+            return self._conclude(attempt, self._beside.back(attempt.id))
         self._begin(attempt)
 
     def _report(self, attempt: Attempt, kind: str, value: Any) -> None:

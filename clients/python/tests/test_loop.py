@@ -422,6 +422,40 @@ class Leases(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_job_whose_handler_still_runs_here_goes_back_and_comes_ever_more_seldom(self) -> None:
+        async def main() -> None:
+            deployment, begun = FakeDeployment(lease_ms=3_000), 0
+            deployment.add("a")
+            ends = asyncio.Event()
+
+            async def handler(job: Any) -> None:
+                nonlocal begun
+                begun += 1
+                while not ends.is_set():
+                    try:
+                        await ends.wait()
+                    except asyncio.CancelledError:
+                        pass
+
+            run = Run(deployment, handler, concurrency=2)
+            await asyncio.sleep(1)
+            deployment.leases.clear()
+            await asyncio.sleep(15)
+            for attempt in range(1, 5):
+                deployment.add("a", attempt=attempt)
+                await asyncio.sleep(7)
+            outcomes = [one["outcome"] for one in deployment.recorded]
+            waits = [{"kind": "snoozed", "runAfter": ms} for ms in (2_000, 4_000, 8_000)]
+            self.assertEqual(outcomes, [{"kind": "released"}, *waits])
+            ends.set()
+            await asyncio.sleep(1)
+            deployment.add("a", attempt=5)
+            await asyncio.sleep(7)
+            self.assertEqual(begun, 2)
+            await run.stop(0)
+
+        virtually(main())
+
     def test_a_lost_lease_sets_the_event_and_drops_the_result(self) -> None:
         async def main() -> None:
             deployment, reasons = FakeDeployment(), []
