@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobOptions } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { newToldWorld, newWorld, refusal, succeeded, type World } from "../setup.test.js";
+import { newToldWorld, newWorld, refusal, succeeded, T0, type World } from "../setup.test.js";
 
 async function replace(world: World, id: string, payload = "newer", options: JobOptions = {}) {
   const job = { payload, options };
@@ -35,6 +35,20 @@ describe("a job that has not begun", () => {
     const reply = await replace(world, id, "newer", options);
     expect(await world.all("keys")).toMatchObject([{ job: reply.id }]);
   });
+
+  test.each(["existing", "refuse", "replace"] as const)(
+    "gives its key to the new one also before the key's window is over, with %s",
+    async (onConflict) => {
+      const world = await newWorld();
+      const options = { key: { value: "k", windowMs: 60_000, onConflict } };
+      const id = await world.enqueue("old", options);
+      await world.advance(10_000);
+      const reply = await replace(world, id, "newer", options);
+      expect(reply).toMatchObject({ replaced: true, id: expect.not.stringMatching(id) });
+      expect(await world.all("keys")).toMatchObject([{ job: reply.id, until: T0 + 70_000 }]);
+      expect(await world.worker("a").claim(5)).toMatchObject([{ payload: "newer" }]);
+    },
+  );
 
   test("stays if the new one is refused: never is neither of them there", async () => {
     const world = await newWorld();

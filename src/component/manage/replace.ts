@@ -11,6 +11,7 @@ import { tellAll } from "../edges/callbacks.js";
 import { cancelJob } from "./cancel.js";
 import { enqueueJobs, REPLACED } from "../enter/enqueue.js";
 import { getJob } from "../rows/jobs.js";
+import { freeKey } from "../rows/keys.js";
 import { declaredQueues } from "../rows/queues.js";
 
 export interface Replaced {
@@ -34,8 +35,10 @@ export async function replace(
   const now = Date.now();
   const [queue] = await declaredQueues(ctx.db, [declaration], now);
   return await withEffects(ctx, { now, deliver: tellAll }, async (ctx) => {
-    // Its key goes first: the new job may have the same.
+    // Its key goes first: the new job may have the same, which is then free before its window is over.
     const { status } = await cancelJob(ctx, there, REPLACED);
+    const { keyUntil: _, ...keyed } = there;
+    if (job.options?.key?.value === there.key) await freeKey(ctx.db, keyed);
     const [enqueued] = await enqueueJobs(ctx, queue!, [job]);
     return { replaced: true, id: enqueued!.id, status };
   });

@@ -53,7 +53,7 @@ export async function giveKey(
 export async function freeKey(db: DatabaseWriter, job: Job): Promise<void> {
   if (job.key === undefined || job.keyUntil !== undefined) return;
   const { row } = await findKey(db, job.queue, job.key, 0);
-  if (row?.job === job._id && row.until === undefined) await db.delete("keys", row._id);
+  if (row?.job === job._id) await db.delete("keys", row._id);
 }
 
 /**
