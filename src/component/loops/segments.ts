@@ -29,6 +29,7 @@ import {
   EXPIRY_WIDTHS,
   REBUCKET_MAX,
   ringsAt,
+  RUN_AT_FUTURE_MAX_MS,
   segmentOf,
   segmentsOf,
   sparingSegmentsOf,
@@ -169,7 +170,9 @@ async function ensureSegment(
   const seen = alarm === null ? null : await ctx.db.get("timers", alarm);
   const row = seen ?? (await findAlarm(ctx.db, key));
   if (row === null) {
-    await insertAlarm(ctx, key, Math.max(ringsAt({ start, width }), now));
+    // The platform schedules nothing more than five years ahead: a wide alarm before its time hands over to narrower ones.
+    const rings = Math.min(ringsAt({ start, width }), now + RUN_AT_FUTURE_MAX_MS);
+    await insertAlarm(ctx, key, Math.max(rings, now));
     return;
   }
   const from = handedOverTo(row);
