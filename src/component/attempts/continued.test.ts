@@ -113,6 +113,39 @@ describe("the jobs to follow", () => {
     expect(await world.all("payloads"), "nor the result").toEqual([]);
     expect((await world.all("told")).map(({ status }) => status)).toEqual(["failed", "succeeded"]);
   });
+
+  test("is of the job's own group, or of none other, where the app's query says a token's groups", async () => {
+    const { world, worker, job } = await running({ group: "own" });
+    await world.enqueue("second", { group: "own" });
+    const [second] = await worker.claim();
+    const [token] = await world.all("tokens");
+    await world.t.run((ctx) => ctx.db.patch("tokens", token!._id, { groups: "byQuery" }));
+    const of = (name: string, group?: string) => ({
+      payload: name,
+      ...(group !== undefined && { options: { group } }),
+    });
+    const allowed = [of("a"), of("b", "own")];
+    const report = (n: typeof job, jobs: NewJob[]) =>
+      continuing(world, n, { kind: "succeeded" }, jobs);
+    await worker.complete([report(job, allowed)]);
+    const groupsOf = async () => (await world.all("jobs")).map(({ group }) => group);
+    expect(await groupsOf()).toEqual(["own", "own", "own", "own"]);
+    await worker.complete([report(second!, [...allowed, of("c", "other")])]);
+    expect(await world.status(second!.id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining('"other"'),
+    });
+    expect(await groupsOf()).toHaveLength(4);
+  });
+
+  test("of a job without a group has none where the app's query says a token's groups", async () => {
+    const { world, worker, job } = await running();
+    const [token] = await world.all("tokens");
+    await world.t.run((ctx) => ctx.db.patch("tokens", token!._id, { groups: "byQuery" }));
+    await worker.complete([continuing(world, job, { kind: "succeeded" }, [next])]);
+    expect(await world.status(job.id)).toMatchObject({ status: "failed" });
+    expect(await world.all("jobs")).toHaveLength(1);
+  });
 });
 
 describe("an outcome that is recorded later", () => {

@@ -329,3 +329,25 @@ test("the lane that leaves last calls off the sweep with which it began, and has
   expect(await atRest(0)).toEqual({ timers: ["rollUp"], functions: ["count/rollUp:countEnds"] });
   expect(await atRest(1)).toEqual({ timers: ["janitor"], functions: [] });
 });
+
+test("a job in a lane continues in any group, and in a queue that no call has declared yet", async () => {
+  const world = await pushedWorld({ fallbackAfterMs: 0 });
+  await jobsOf(world, 1);
+  const lane = await laneOf(world, { cap: 4, holds: 1 });
+  const [job] = await world.all("jobs");
+  const other = { ...world.queue, name: "undeclared" };
+  const jobs = [{ payload: 1 }, { payload: 2, options: { group: "any" } }];
+  const report = {
+    ...succeeded({ id: job!._id, attempt: 1 }),
+    continued: [{ queue: other, jobs }],
+  };
+  await stepBy(world, lane, { finished: [report] });
+  expect((await world.all("queues")).map(({ name }) => name)).toEqual([QUEUE, "undeclared"]);
+  const rows = await world.all("jobs");
+  expect(rows.map(({ queue, status, group }) => [queue, status, group])).toEqual([
+    [QUEUE, "succeeded", undefined],
+    ["undeclared", "pending", undefined],
+    ["undeclared", "pending", "any"],
+  ]);
+  expect(rows.some((row) => "ofWorker" in row || "traceparent" in row)).toBe(false);
+});
