@@ -156,9 +156,14 @@ async function checkOwn(
   finished: readonly Report[],
 ): ReturnType<typeof checkFinished> {
   const isOwn = ({ queue }: Report) => queue !== undefined && rules.served.has(queue);
-  const own = await checkFinished(rules, finished.filter(isOwn));
+  const reported = finished.filter(isOwn);
+  const own = await checkFinished(rules, reported);
+  // A deploy may have made the handler an action, while this process runs: that has made the jobs that follow.
+  const checked = own.checked.map((one, i) =>
+    one.outcome.kind === "succeeded" ? { ...finishedOf(reported[i]!), ...one } : one,
+  );
   const others = finished.filter((one) => !isOwn(one)).map(finishedOf);
-  return { ...own, checked: [...own.checked, ...others] };
+  return { ...own, checked: [...checked, ...others] };
 }
 
 /** Its job keeps the error's message; only the lane's log has its place, since the lane itself goes on. */
