@@ -1,5 +1,6 @@
 /** Reports of handlers on the way: none of it is lost, none comes twice, and it costs few calls. */
 import { describe, expect, test } from "vitest";
+import { conveyorError } from "../shared/index.js";
 import { manual, startLoop, type Fault } from "./fakes.test.js";
 
 async function oneRunning(options: Parameters<typeof startLoop>[1] = {}) {
@@ -219,6 +220,40 @@ describe("a report", () => {
     expect(kinds("reportRefused")).toMatchObject([{ id: bad, output: 9, error: "refused report" }]);
     expect(deployment.outcomeOf(bad)).toMatchObject({ kind: "succeeded" });
     expect(deployment.outcomeOf(good)).toMatchObject({ kind: "succeeded" });
+  });
+
+  test("that the deployment refuses always costs no job its outcome: each soon goes without", async () => {
+    const { clock, deployment, kinds } = startLoop(async (job) => void job.log("a line"), {
+      concurrency: 4,
+    });
+    deployment.refusesReport = () => true;
+    for (let jobs = 0; jobs < 100; jobs += 1) deployment.enqueue();
+    await clock.advance(15_000);
+    expect(deployment.recorded.size).toBe(100);
+    expect(kinds("reportRefused")).toHaveLength(100);
+  });
+
+  test("of a token that has written as much as it may goes on with progress alone, and costs no try", async () => {
+    const { clock, deployment, kinds, log, progress, write, job, id } = await oneRunning();
+    const report = deployment.report.bind(deployment);
+    let calls = 0;
+    deployment.report = async (reported) => {
+      calls += 1;
+      if (reported.logs.length + reported.output.length === 0) return await report(reported);
+      throw conveyorError("quotaExceeded", "as much as it may");
+    };
+    progress(0.5);
+    log("a line");
+    write("some output");
+    await clock.advance(1_000);
+    expect(deployment.progressed.at(-1)).toEqual({ id, value: 0.5 });
+    expect(calls).toBe(2);
+    expect(kinds("reportRefused")).toMatchObject([{ logs: 1, output: 11 }]);
+    log("the last line");
+    job.resolve();
+    await clock.advance(50);
+    expect(calls).toBe(3);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
   });
 
   test("that says the lease is lost aborts its handler, and the rest is dropped", async () => {

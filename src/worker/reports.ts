@@ -4,9 +4,15 @@
  * and the last of them go before the outcome does.
  *
  * A call that is refused is taken apart, each job's part alone, so that one which cannot be recorded holds up no other;
- * alone it is tried a few times more, and then given up, with an event that says so.
+ * alone it is tried a few times more, and then given up, with an event that says so. It is given up at once where none was
+ * taken for a while, since outcomes wait for it, and where the token has written as much as it may: then progress goes on.
  */
-import { LEASES_MAX, REPORT_MAX_BYTES, REPORT_MAX_ITEMS } from "../shared/index.js";
+import {
+  isConveyorError,
+  LEASES_MAX,
+  REPORT_MAX_BYTES,
+  REPORT_MAX_ITEMS,
+} from "../shared/index.js";
 import type { ReportAnswer } from "../shared/index.js";
 import { describe, type Attempt, type Attempts } from "./attempts.js";
 import { backoff, type Clock } from "./clock.js";
@@ -52,6 +58,8 @@ export class Reports {
   private cancelTimer = () => {};
   private lastSentAt = -Infinity;
   private failures = 0;
+  /** Calls that were refused since one was taken. */
+  private refusals = 0;
   private notBefore = -Infinity;
   private sending = false;
   private stopped = false;
@@ -152,6 +160,7 @@ export class Reports {
         output: taken.flatMap(({ reported }) => reported.output),
       });
       this.failures = 0;
+      this.refusals = 0;
       this.notBefore = -Infinity;
       this.answered(taken, answers);
     } catch (error) {
@@ -202,20 +211,38 @@ export class Reports {
   }
 
   private notAnswered(taken: Taken, error: unknown): void {
-    const { clock, failed } = this.deps;
-    const kind = failed(error);
-    this.notBefore = clock.now() + backoff(clock, this.failures, REPEAT_MIN_MS, REPEAT_MAX_MS);
+    if (this.deps.failed(error) === "rejected") return this.refused(taken, error);
+    this.wait(this.failures);
     this.failures += 1;
-    if (kind !== "rejected") return;
-    const wasAlone = taken.length === 1;
-    for (const { of } of taken) {
-      of.alone = true;
-      if (!wasAlone || (of.refusals += 1) < REPORT_REFUSALS_MAX) continue;
-      this.tellRefused(of, of.unsent.drop(), messageOf(error));
-      of.alone = false;
-      of.refusals = 0;
-      if (of.isLast) this.finish(of);
+  }
+
+  private refused(taken: Taken, error: unknown): void {
+    const given = taken.map(({ of }) => of);
+    if (isConveyorError(error, "quotaExceeded")) {
+      for (const of of given) this.giveUp(of, error);
+      return;
     }
+    this.refusals += 1;
+    for (const of of given) of.alone = true;
+    const [of] = given;
+    if (of === undefined || given.length > 1) return this.wait(0);
+    of.refusals += 1;
+    if (of.refusals < REPORT_REFUSALS_MAX && this.refusals <= 2 * REPORT_REFUSALS_MAX)
+      return this.wait(of.refusals);
+    of.unsent.forgetProgress();
+    this.giveUp(of, error);
+  }
+
+  private wait(times: number): void {
+    const { clock } = this.deps;
+    this.notBefore = clock.now() + backoff(clock, times, REPEAT_MIN_MS, REPEAT_MAX_MS);
+  }
+
+  private giveUp(of: Pending, error: unknown): void {
+    this.tellRefused(of, of.unsent.drop(), messageOf(error));
+    of.alone = false;
+    of.refusals = 0;
+    if (of.isLast) this.finish(of);
   }
 
   private tellRefused({ attempt }: Pending, { logs, output }: Refused, error: string): void {

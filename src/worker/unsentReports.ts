@@ -90,7 +90,7 @@ export class UnsentReports {
     this.progress = { value, revision: (this.revisions += 1) };
   }
 
-  /** The progress of an ended attempt is not shown. */
+  /** The progress of an ended attempt is not shown, and one that is refused is given up. */
   forgetProgress(): void {
     this.progress = undefined;
   }
@@ -172,11 +172,10 @@ export class UnsentReports {
     return surplus;
   }
 
-  /** Gives up the unsent reports, since they would be refused. */
+  /** Gives up the unsent log entries and output, since they would be refused. */
   drop(): Refused {
     const logs = this.logs.size;
     this.logs.clear();
-    this.progress = undefined;
     const waits = this.hasOutput;
     return { logs, output: waits ? this.refuseOutput() : 0 };
   }

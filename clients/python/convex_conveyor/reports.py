@@ -2,7 +2,8 @@
 
 Log entries and output are repeated until the deployment has answered for them, and the last of them go before the
 outcome does. A call that is refused is taken apart, each job's part alone; alone it is tried a few times more, and
-then given up, with an event that says so.
+then given up, with an event that says so. It is given up at once where none was taken for a while, since outcomes wait
+for it, and where the token has written as much as it may: then progress goes on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Callable, Optional
 from .attempts import Attempt, Attempts
 from .calls import backoff
 from .deployment import Deployment
+from .errors import ConveyorError
 from .limits import (
     FLUSH_CHARS,
     FLUSH_S,
@@ -60,6 +62,8 @@ class Reports:
     _last_sent_at: float = NEVER
     _not_before: float = NEVER
     _failures: int = 0
+    #: Calls that were refused since one was taken.
+    _refusals: int = 0
     _turns: int = 0
 
     def of(self, attempt: Attempt) -> UnsentReports:
@@ -143,7 +147,7 @@ class Reports:
                 call["logs"] += reported.logs
                 call["output"] += reported.output
             answers = await self.deployment.report(call)
-            self._failures, self._not_before = 0, NEVER
+            self._failures, self._refusals, self._not_before = 0, 0, NEVER
             self._answered(taken, answers)
         except Exception as error:
             if not self._stopped:
@@ -188,22 +192,36 @@ class Reports:
                 self._finish(pending)
 
     def _not_answered(self, taken: list[tuple[Pending, ReportBatch]], error: Exception) -> None:
-        kind = self.failed(error)
-        self._not_before = self._now() + backoff(self._failures, REPEAT_MIN_S, REPEAT_MAX_S)
+        if self.failed(error) == "rejected":
+            return self._refused([pending for pending, _ in taken], error)
+        self._wait(self._failures)
         self._failures += 1
-        if kind != "rejected":
+
+    def _refused(self, given: list[Pending], error: Exception) -> None:
+        if isinstance(error, ConveyorError) and error.code == "quotaExceeded":
+            for pending in given:
+                self._give_up(pending, error)
             return
-        for pending, _ in taken:
+        self._refusals += 1
+        for pending in given:
             pending.alone = True
-            if len(taken) > 1:
-                continue
-            pending.refusals += 1
-            if pending.refusals < REPORT_REFUSALS_MAX:
-                continue
-            self._tell_refused(pending, pending.unsent.drop(), str(error))
-            pending.alone, pending.refusals = False, 0
-            if pending.is_last:
-                self._finish(pending)
+        if len(given) > 1:
+            return self._wait(0)
+        pending = given[0]
+        pending.refusals += 1
+        if pending.refusals < REPORT_REFUSALS_MAX and self._refusals <= 2 * REPORT_REFUSALS_MAX:
+            return self._wait(pending.refusals)
+        pending.unsent.forget_progress()
+        self._give_up(pending, error)
+
+    def _wait(self, times: int) -> None:
+        self._not_before = self._now() + backoff(times, REPEAT_MIN_S, REPEAT_MAX_S)
+
+    def _give_up(self, pending: Pending, error: Exception) -> None:
+        self._tell_refused(pending, pending.unsent.drop(), str(error))
+        pending.alone, pending.refusals = False, 0
+        if pending.is_last:
+            self._finish(pending)
 
     def _tell_refused(self, pending: Pending, refused: tuple[int, int], error: str) -> None:
         logs, output = refused

@@ -68,7 +68,7 @@ class UnsentReports:
         self._progress = {"value": value, "revision": self._revisions}
 
     def forget_progress(self) -> None:
-        """The progress of an ended attempt is not shown."""
+        """The progress of an ended attempt is not shown, and one that is refused is given up."""
         self._progress = None
 
     def log(self, entry: dict[str, Any]) -> bool:
@@ -118,8 +118,8 @@ class UnsentReports:
         return dropped, self._refuse_output()
 
     def drop(self) -> tuple[int, int]:
-        """Gives up the unsent reports, since they would be refused."""
-        logs, self._logs, self._progress = len(self._logs), [], None
+        """Gives up the unsent log entries and output, since they would be refused."""
+        logs, self._logs = len(self._logs), []
         waits = self.text != "" or bool(self._parts)
         return logs, self._refuse_output() if waits else 0
 

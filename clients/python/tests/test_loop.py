@@ -655,7 +655,7 @@ class Said(unittest.TestCase):
     def test_a_report_that_is_refused_alone_is_given_up_and_the_outcome_goes_on(self) -> None:
         async def main() -> None:
             deployment = FakeDeployment()
-            deployment.troubles["report"] = [Rejected("quotaExceeded")] * 3
+            deployment.troubles["report"] = [Rejected("refused")] * 3
 
             async def handler(job: Any) -> str:
                 job.log("begun")
@@ -666,6 +666,46 @@ class Said(unittest.TestCase):
             await asyncio.sleep(10)
             self.assertEqual(run.kinds("reportRefused")[0]["logs"], 1)
             self.assertEqual(len(deployment.recorded), 1)
+            await run.stop()
+
+        virtually(main())
+
+    def test_reports_that_are_refused_always_cost_no_job_its_outcome(self) -> None:
+        for error in (Rejected("refused"), ConveyorError("quotaExceeded", "as much as it may")):
+
+            async def main() -> None:
+                deployment = FakeDeployment()
+                deployment.troubles["report"] = [error] * 1_000
+
+                async def handler(job: Any) -> None:
+                    job.log("a line")
+
+                for n in range(40):
+                    deployment.add(f"j{n}")
+                run = Run(deployment, handler, concurrency=4)
+                await asyncio.sleep(30)
+                self.assertEqual(len(run.kinds("reportRefused")), 40)
+                self.assertEqual(len(deployment.recorded), 40)
+                await run.stop()
+
+            virtually(main())
+
+    def test_a_token_that_has_written_as_much_as_it_may_goes_on_with_progress_alone(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.troubles["report"] = [ConveyorError("quotaExceeded", "as much as it may")]
+
+            async def handler(job: Any) -> None:
+                job.progress(0.5)
+                job.log("a line")
+                await asyncio.sleep(2)
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(5)
+            self.assertEqual(len(deployment.made("report")), 2)
+            self.assertEqual([one["value"] for one in deployment.said[0]["updates"]], [0.5])
+            self.assertEqual(len(run.kinds("reportRefused")), 1)
             await run.stop()
 
         virtually(main())
