@@ -92,15 +92,23 @@ async function sharedWake(
   const offers = (wakes.offers ??= await lookOffers(ctx, queue.name));
   const wake = wakeOf(offers, job);
   if (ofJobs.some((one) => one.wake === wake)) return null;
-  const come = await comeWith(ctx.db, queue.name, here, COME_SEEN);
+  const relied = (wakes.relied ??= new Set());
+  const place = `${wake} ${here.order} ${here.shard}`;
+  if (relied.has(place)) return null;
+  if (relied.size === RELIED_MAX) return wake;
   // On a wake of another call only jobs in its place rely: a claim that cancels it checks that place.
-  return come.some((other) => wakeOf(offers, other) === wake) ? null : wake;
+  const isSame = (other: Asked) => wakeOf(offers, other) === wake;
+  if (!(await comes(ctx.db, queue.name, here, isSame, COME_SEEN))) return wake;
+  relied.add(place);
+  return null;
 }
 
 type Asked = Pick<Doc<"jobs">, "labels" | "cost" | "group" | "prefer">;
 
 /** Jobs of this transaction in the same place among which one with the same wake is searched. */
 const COME_SEEN = 16;
+/** Places in which the jobs of a call rely on wakes of other calls: with more it has a wake of its own, which reads nothing. */
+const RELIED_MAX = 16;
 
 function wakeOf(offers: readonly Offer[], job: Asked): Wake {
   if (offers.length === 0) return "now";
@@ -126,15 +134,17 @@ export async function hasCome(
   { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
   beside = 0,
 ): Promise<boolean> {
-  return (await comeWith(db, queue, { order, shard, seq }, beside + 1)).length > beside;
+  return await comes(db, queue, { order, shard, seq }, (_, come) => come > beside);
 }
 
-async function comeWith(
+/** Whether one of the jobs in this place, the last first, is the one sought, up to so many. */
+async function comes(
   db: DatabaseReader,
   queue: string,
   { order, shard, seq }: Pick<Doc<"jobs">, "order" | "shard" | "seq">,
-  count: number,
-): Promise<Doc<"jobs">[]> {
+  isSought: (job: Doc<"jobs">, come: number) => boolean,
+  most = Infinity,
+): Promise<boolean> {
   const here = db
     .query("jobs")
     .withIndex("status", (q) =>
@@ -146,12 +156,14 @@ async function comeWith(
         .eq("seq", seq),
     )
     .order("desc");
-  const come: Doc<"jobs">[] = [];
+  let come = 0;
   for await (const job of here) {
-    if (mayRunInside(job)) come.push(job);
-    if (come.length >= count) break;
+    if (!mayRunInside(job)) continue;
+    come += 1;
+    if (isSought(job, come)) return true;
+    if (come === most) break;
   }
-  return come;
+  return false;
 }
 
 /**

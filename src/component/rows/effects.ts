@@ -58,6 +58,8 @@ export interface QueueWakes {
   isSettled: boolean;
   /** Of a queue with jobs that are left to workers outside first: the offers of the workers that are present. */
   offers?: readonly Offer[];
+  /** Of such a queue: kinds of wakes with the places in which another call of the transaction has ensured one. */
+  relied?: Set<string>;
   /** So many jobs have become claimable by this transaction. */
   claimable: number;
   ofJobs: { job: Id<"jobs">; wake: Wake; isNew: boolean }[];
