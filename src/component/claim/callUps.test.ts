@@ -93,6 +93,20 @@ describe("a beat", () => {
     expect(length).toBeLessThanOrEqual(256);
   });
 
+  test("of one token writes few rows of names, as whatever peers its worker claims", async () => {
+    const { world, on } = await newFleet();
+    const { name, n } = on[0]!;
+    let calls = n;
+    for (let set = 0; set < 6; set += 1) {
+      const hostile = Object.assign(new Member(world, name, `peers-${set}`), { n: calls });
+      expect(await hostile.claims()).toMatchObject({ kind: "onCall" });
+      calls = hostile.n;
+      const prefers = Array.from({ length: 64 }, (_, i) => `none-${64 * set + i}`);
+      await hostile.beats({ prefers });
+    }
+    expect((await world.all("callUps")).length).toBeLessThanOrEqual(256);
+  });
+
   test.each([
     ["a blank name", [" "]],
     ["a long one", ["x".repeat(300)]],

@@ -3,8 +3,8 @@
  *
  * A call-up moves one key: all places up to it are called. A claim that leaves more than the workers on call have room
  * for writes it, for twice as many as the call-up a moment before. A job that prefers a worker by its name calls up that one
- * alone: its row is read by no other worker's subscription, or by one in 256. A worker that comes and stands by again does so
- * after both keys that call it.
+ * alone: its row is read by no other worker's subscription, or by one in 256 of its token. A worker that comes and stands by
+ * again does so after both keys that call it.
  *
  * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
  * it is a new one. Conflicts with: another call-up of the same peers.
@@ -60,13 +60,14 @@ export async function isCalledUp(
   return rows.some((row) => row !== null);
 }
 
-/** Rows of call-ups by name, of the same peers. A worker may say any names: there are no more rows. */
+/** Rows of call-ups by name, of one token. A worker may say any names, and any peers: there are no more rows. */
 const NAME_ROWS = 256;
 
-/** Of the call-ups of one worker, and of a few more: each look at these is in vain. */
+/** Of the call-ups of one worker, and of a few more of its token: each look at these is in vain. */
 export function keyOfName(peers: string, worker: string): string {
   checkLabel("The name of a worker", worker);
-  return `${peers}@${stableHash(worker) % NAME_ROWS}`;
+  const [token] = peers.split(":");
+  return `${token}@${stableHash(worker) % NAME_ROWS}`;
 }
 
 /** The clock of the host on which a worker went to standby may be so far ahead. */
@@ -76,7 +77,7 @@ const AHEAD_MS = 1_000;
  * Calls up workers that stand by, by their names: a waiting job prefers each. A place may be ahead of the clock, and is then
  * no later than just after the last call-up: see `standBy`. Reads → writes: the row of its peers and the rows of these names, of
  * at most `NAME_ROWS` → the latter.
- * Conflicts with: another beat that names one of them, a call-up of its peers.
+ * Conflicts with: another beat of its token that names one of them, a call-up of its peers.
  */
 export async function callUpPreferred(
   ctx: MutationCtx,
