@@ -12,10 +12,9 @@ afterEach(() => place.world.close());
 const JOBS = 4_000;
 
 test("with fallbackAfterMs a batch of several calls reads little of the jobs before, and all are claimable", async () => {
-  const { name, fallbackAfterMs } = { name: "acted", fallbackAfterMs: 600_000 };
-  await place.declared(name);
+  await place.declared("acted");
   await place.world.advance(5_000);
-  const changed = { queue: name, overrides: { fallbackAfterMs } };
+  const changed = { queue: "acted", overrides: { fallbackAfterMs: 600_000 } };
   await place.world.call("operate:configureQueue", changed, COMPONENT);
   const payloads = Array.from({ length: JOBS }, (_, n) => ({ n, ms: 0 }));
   place.world.stats.reset();
