@@ -166,6 +166,18 @@ describe("a job that is left to workers outside first", () => {
     }
   });
 
+  test("relies on wakes of earlier calls in sixteen places: a call with jobs in more has one of its own", async () => {
+    for (const [places, count] of [
+      [16, 1],
+      [17, 2],
+    ] as const) {
+      const world = await shared({});
+      const jobs = Array.from({ length: places }, (_, n) => job({ priority: n - 8 }));
+      await together(world, jobs, [...jobs, ...jobs]);
+      expect(await wakes(world), `${places}`).toHaveLength(count);
+    }
+  });
+
   test("has no wake where a lane polls", async () => {
     for (const [state, count] of [
       ["guarded", 0],
