@@ -266,7 +266,8 @@ export class Queue<
    * @param payload Of the new one.
    * @param options Of the new one: nothing is taken over from the job that goes.
    * @returns Whether it was replaced, the id of the job that is there now, and the status of the first.
-   * @throws `unknownJob` for an id that names no job of this queue; as `enqueue`.
+   * @throws `unknownJob` for an id that names no job of this queue; `duplicateKey` where a third job has the new one's key and
+   * stays, so that nothing is canceled; as `enqueue`.
    * @example
    * const { replaced, status } = await emails.replace(ctx, pending, { to, body: corrected });
    * if (!replaced) await emails.enqueue(ctx, { to, body: `A correction. It was ${status}.` });

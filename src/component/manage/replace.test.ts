@@ -50,6 +50,36 @@ describe("a job that has not begun", () => {
     },
   );
 
+  test.each([
+    ["existing", "pending"],
+    ["refuse", "pending"],
+    ["replace", "running"],
+  ] as const)(
+    "stays if a third has the key of the new one, with %s beside one that is %s",
+    async (onConflict, status) => {
+      const world = await newWorld();
+      const options = { key: { value: "k", onConflict } };
+      const third = await world.enqueue("third", options);
+      if (status === "running") await world.worker("a").claim();
+      const id = await world.enqueue("old");
+      const refused = await refusal(replace(world, id, "newer", options));
+      expect(refused).toMatchObject({ code: "duplicateKey", key: "k", id: third });
+      expect(await world.status(id)).toMatchObject({ status: "pending" });
+      expect(await world.status(third)).toMatchObject({ status });
+      expect(await world.all("jobs")).toHaveLength(2);
+    },
+  );
+
+  test("goes with a third that has the key, where that is to be replaced too", async () => {
+    const world = await newWorld();
+    const options = { key: { value: "k", onConflict: "replace" as const } };
+    const third = await world.enqueue("third", options);
+    const reply = await replace(world, await world.enqueue("old"), "newer", options);
+    expect(reply).toMatchObject({ replaced: true });
+    expect(await world.status(third)).toMatchObject({ status: "canceled" });
+    expect(await world.worker("a").claim(5)).toMatchObject([{ id: reply.id, payload: "newer" }]);
+  });
+
   test("stays if the new one is refused: never is neither of them there", async () => {
     const world = await newWorld();
     const id = await world.enqueue("old");

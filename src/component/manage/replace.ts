@@ -4,7 +4,13 @@
  * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`.
  * Conflicts with: a claim of that job: one of the two retries, and finds the other's result; and as `enqueue`.
  */
-import { mayMove, type NewJob, type QueueDeclaration, type Status } from "../../shared/index.js";
+import {
+  conveyorError,
+  mayMove,
+  type NewJob,
+  type QueueDeclaration,
+  type Status,
+} from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
@@ -40,6 +46,17 @@ export async function replace(
     const { keyUntil: _, ...keyed } = there;
     if (job.options?.key?.value === there.key) await freeKey(ctx.db, keyed);
     const [enqueued] = await enqueueJobs(ctx, queue!, [job]);
+    // Nothing is canceled for a job that is not enqueued.
+    if (!enqueued!.isNew) throw keyTaken(declaration.name, job.options!.key!.value, enqueued!.id);
     return { replaced: true, id: enqueued!.id, status };
   });
+}
+
+function keyTaken(queue: string, key: string, id: string): Error {
+  return conveyorError(
+    "duplicateKey",
+    `The job was not replaced: a third job of the queue "${queue}" has the new one's key ${JSON.stringify(key.slice(0, 100))}, and ` +
+      "stays. Use that by the id given here, cancel it first, or give the new job another key.",
+    { queue, key, id },
+  );
 }
