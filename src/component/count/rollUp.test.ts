@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { msOfCommit, periodOf } from "../../shared/index.js";
+import { msOfCommit, periodOf, ROLL_UP_JOBS } from "../../shared/index.js";
 import { api, internal } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { ensureUpkeep } from "./rollUp.js";
@@ -89,6 +89,27 @@ describe("the roll-up", () => {
     const [minute, ...others] = await world.minutes();
     expect(minute).toMatchObject({ succeeded: 600 });
     expect(others).toEqual([]);
+  });
+
+  test("goes on past a commit of more ends than it reads, all but the first of which are gone", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const [first, ...others] = await world.t.run(async (ctx) => {
+      const ids: string[] = [];
+      for (let i = 0; i <= ROLL_UP_JOBS + 1; i += 1)
+        ids.push(
+          await ctx.db.insert("jobs", { ...ENDED, queue: "tiles", seq: ctx.db.vars.commitTs }),
+        );
+      return ids;
+    });
+    for (const id of others) await world.t.mutation(api.operate.retryJob, { id });
+    // By hand: one that never ends would hang the clock.
+    for (let run = 0; run < 2; run += 1)
+      for (const { _id: timer, generation = 0 } of await alarms(world))
+        await world.t.mutation(internal.count.rollUp.countEnds, { timer, generation });
+    expect(await world.all("ended")).toEqual([]);
+    expect((await world.minutes()).map(({ succeeded: ends }) => ends)).toEqual([others.length + 1]);
+    expect((await world.job(first!)).status).toBe("succeeded");
   });
 
   // Shows LF-04, DE-12.

@@ -173,7 +173,7 @@ async function rollUp(
   await addTallies(ctx, new Map([[queue, talliesOf(passed)]]));
   if (count > 0 && row === null) await ctx.db.insert("counted", { queue, upTo: keys });
   else if (count > 0) await ctx.db.patch("counted", row!._id, { upTo: keys });
-  const isFull = found.isFull || gone.length === ENDS_READ;
+  const isFull = found.isFull || gone.length >= ENDS_READ;
   const lately = found.lately + passed.filter(({ endedAt }) => endedAt > since).length;
   const goes = lately < ROLL_UP_STAYS_JOBS && !isFull && !(await hasMore(ctx.db, queue, keys));
   if (!isFull) await countBeside(ctx, now, goes);
@@ -271,22 +271,29 @@ function endOf(job: Doc<"jobs">): CountedEnd {
 
 // --- Ends that are gone -------------------------------------------------------------------------
 
-/** Rows that one run reads: more than a transaction ends jobs, so that it gets past each commit. */
+/** Rows that one run reads, and the rows of the last one's commit: a run counts whole commits. */
 const ENDS_READ = ROLL_UP_JOBS;
 
 /** For real: a transaction that takes away an end which is counted here conflicts. */
 async function endsGone(db: DatabaseReader, queue: string): Promise<Doc<"ended">[]> {
-  return await db
+  const gone = await db
     .query("ended")
     .withIndex("queue", (q) => q.eq("queue", queue))
     .take(ENDS_READ);
+  if (gone.length < ENDS_READ) return gone;
+  const { seq } = gone.at(-1)!;
+  const ofCommit = await db
+    .query("ended")
+    .withIndex("queue", (q) => q.eq("queue", queue).eq("seq", seq))
+    .collect();
+  return [...gone.filter((row) => row.seq !== seq), ...ofCommit];
 }
 
-/** The ends that a snapshot read must leave out: where not all rows were read, it reads no further than these. */
+/** The ends that a snapshot read must leave out: where not all rows were read, it reads no further than their commits. */
 function exceptOf(gone: readonly Doc<"ended">[]) {
   const but = gone.flatMap(({ job, seq }) => (seq === undefined ? [] : [{ job, seq }]));
-  const last = gone.length < ENDS_READ ? undefined : gone.at(-1)!.seq;
-  return last === undefined ? { but } : { but, before: last };
+  if (gone.length < ENDS_READ) return { but };
+  return { but, before: (gone.at(-1)!.seq ?? -1n) + 1n };
 }
 
 /**
