@@ -112,6 +112,19 @@ describe("the roll-up", () => {
     expect((await world.job(first!)).status).toBe("succeeded");
   });
 
+  test("leaves out each of a job's ends that are gone, also where its snapshot shows the first of two", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    await world.cancel(id);
+    const { _id: job, seq } = await world.job(id);
+    const ends = { queue: "tiles", upTo: [], since: 0 };
+    const found = await world.t.query(internal.count.rollUp.findEnds, {
+      ...ends,
+      but: [seq as bigint, (seq as bigint) + 1n].map((one) => ({ job, seq: one })),
+    });
+    expect(found).toMatchObject({ count: 0, tallies: [] });
+  });
+
   // Shows LF-04, DE-12.
   test("counts how long jobs waited and ran; one that was never begun did neither", async () => {
     const world = await newWorld();

@@ -230,7 +230,7 @@ export const findEnds = internalQuery({
   },
   returns: vFound,
   handler: async (ctx, { queue, upTo, since, but, before }): Promise<Found> => {
-    const gone = new Map(but.map(({ job, seq }) => [job, seq]));
+    const gone = new Set(but.map(({ job, seq }) => `${job} ${seq}`));
     const tallies = new Tallies();
     const keys: Infer<typeof vKeys> = [];
     const counted: Doc<"jobs">[] = [];
@@ -241,7 +241,7 @@ export const findEnds = internalQuery({
       // None of its key may be left behind: the next run begins after it.
       if (room > 0 && jobs.length === room)
         jobs.push(...(await tiedWithLast(ctx.db, queue, status, jobs)));
-      counted.push(...jobs.filter(({ _id, seq }) => gone.get(_id) !== seq));
+      counted.push(...jobs.filter(({ _id, seq }) => !gone.has(`${_id} ${seq as bigint}`)));
       room = Math.max(0, room - jobs.length);
       const last = jobs.at(-1);
       const key =
