@@ -90,8 +90,10 @@ export const expireSession = internalMutation({
       const isLost = session.lane === undefined ? isGone(session, now) : !isAlive;
       const over = session.leases.filter((held) => isLost || isOverlong(held, now));
       const ended: Ended[] = [];
-      for (const held of over) {
-        const job = await ctx.db.get("jobs", held.id);
+      // At the same time: the end of one job changes no other's row.
+      const jobs = await Promise.all(over.map(({ id }) => ctx.db.get("jobs", id)));
+      for (const [i, held] of over.entries()) {
+        const job = jobs[i] ?? null;
         if (job === null) await forgetAsked(ctx.db, held.id);
         if (job?.status !== "running" || job.attempt !== held.attempt) continue;
         ended.push({ job: job._id, end: await endLease(ctx, session, held, job) });
