@@ -259,17 +259,21 @@ export async function deferAlarm(
   if (scheduled?.state.kind === "pending") await ctx.scheduler.cancel(timer.scheduledId);
 }
 
-/** A new alarm; `null` where nothing can be armed. That there is none is the caller's to have read. */
+/**
+ * A new alarm; `null` where nothing can be armed. That there is none is the caller's to have read. `stays`: its row is there all
+ * the same, soon overdue, and the next check revives it.
+ */
 export async function insertAlarm(
   ctx: MutationCtx,
   key: AlarmKey,
   dueAt: number,
   position?: object,
+  stays = false,
 ): Promise<Id<"timers"> | null> {
   const kept = position === undefined ? {} : { position };
   const id = await ctx.db.insert("timers", { ...key, ...kept, dueAt, generation: 0 });
   if (await rearm(ctx, { _id: id, kind: key.kind, dueAt }, { at: dueAt }, 0)) return id;
-  await ctx.db.delete("timers", id);
+  if (!stays) await ctx.db.delete("timers", id);
   return null;
 }
 

@@ -117,13 +117,13 @@ function checkOrder(order: Order, limit: number): void {
   }
 }
 
-/** Deletes the remaining rows of a deleted job, a part per transaction. */
+/** Deletes the remaining rows of a deleted job, a part per transaction: the job is gone, and nothing else ever comes for them. */
 export async function startLeftovers(
   ctx: MutationCtx,
   queue: string,
   leftovers: Place,
 ): Promise<void> {
-  await start(ctx, queue, { leftovers });
+  await start(ctx, queue, { leftovers }, true);
 }
 
 /** An alarm of its own for each, which no other call can take for its own. */
@@ -131,10 +131,11 @@ async function start(
   ctx: MutationCtx,
   queue: string,
   position: Position,
+  stays = false,
 ): Promise<Id<"timers"> | null> {
   const now = Date.now();
   const key = { kind: "bulk" as const, queue, start: now, width: Math.random() };
-  return await insertAlarm(ctx, key, now, position);
+  return await insertAlarm(ctx, key, now, position, stays);
 }
 
 // --- Going on -----------------------------------------------------------------------------------

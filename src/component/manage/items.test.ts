@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { api } from "../_generated/api.js";
+import { underCanceled } from "../edges/scheduled.test.js";
 import { app, failed, newToldWorld, newWorld, succeeded, type World } from "../setup.test.js";
+import { deleteJob } from "./items.js";
 
 const pause = async (world: World, id: string) =>
   await world.t.mutation(api.operate.pauseJob, { id });
@@ -173,6 +175,25 @@ describe("a deleted job", () => {
     await world.advance(200);
     expect(await world.all("chunks")).toEqual([]);
     expect((await world.all("timers")).filter(({ kind }) => kind === "bulk")).toEqual([]);
+  });
+
+  test("by a function that was canceled: its remaining rows go as soon as others see that nothing comes for them", async () => {
+    const world = await newWorld();
+    const id = await world.enqueue();
+    await world.t.run(async (ctx) => {
+      const chunk = { job: id, attempt: 1, text: "x", total: 1 };
+      for (let index = 0; index < 1_050; index += 1)
+        await ctx.db.insert("chunks", { ...chunk, index });
+    });
+    await world.t.run(async (ctx) => {
+      await deleteJob(underCanceled(ctx), id);
+    });
+    expect([await world.status(id), (await world.all("chunks")).length]).toEqual([null, 50]);
+    await world.advance(6_000);
+    await world.t.mutation(api.lib.watch, {});
+    await world.advance(200);
+    expect(await world.all("chunks")).toEqual([]);
+    expect(await world.all("timers")).toEqual([]);
   });
 
   test("with more given-up callbacks than one transaction deletes is gone at once, and they by and by", async () => {

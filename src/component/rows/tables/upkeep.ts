@@ -49,7 +49,7 @@ export const upkeepTables = {
     slot: v.optional(v.number()),
     /** Overdue by 5 s, it is taken for dead. */
     dueAt: v.number(),
-    /** Absent only within the transaction that inserts the row. */
+    /** Absent within the transaction that inserts the row, and where that could arm nothing. */
     scheduledId: v.optional(v.id("_scheduled_functions")),
     /** One more each time it is armed: a call scheduled with an older one does nothing. Absent is 0. */
     generation: v.optional(v.number()),
