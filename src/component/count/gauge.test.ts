@@ -316,6 +316,32 @@ describe("health", () => {
     }
   });
 
+  test("sees a worker that is busy in another queue behind any number of lanes that are awake", async () => {
+    const world = await newWorld();
+    const worker = world.worker("a");
+    await worker.claim();
+    await world.enqueue();
+    const { _id, _creationTime, token: _, ...fields } = await worker.session();
+    const state = "active" as const;
+    await world.t.run(async ({ db }) => {
+      await db.patch("sessions", _id, { state, expiresAt: Date.now() + 3 * MINUTE });
+      const lane = await db.insert("lanes", { queue: "others", session: _id, cap: 1 });
+      const awake = { ...fields, lane, state, queues: ["others"] };
+      const expiresAt = Date.now() + 2 * MINUTE;
+      for (let n = 0; n < 40; n += 1)
+        await db.insert("sessions", { ...awake, sessionKey: `lane${n}`, expiresAt });
+    });
+    vi.setSystemTime(Date.now() + 90 * SECOND);
+    const { reason } = await health(world);
+    // They hold no lease, as no session that is at work does.
+    await world.t.run(async ({ db }) => {
+      await db.patch("sessions", _id, { state: "idle" });
+      for (const { _id, lane } of await db.query("sessions").collect())
+        if (lane !== undefined) await db.delete("sessions", _id);
+    });
+    expect(reason).toContain("All workers are busy.");
+  });
+
   test("says that a queue is paused, at once, and that no worker is there", async () => {
     const world = await newWorld();
     await world.enqueue();

@@ -183,11 +183,13 @@ async function workersOf(
     .order("desc");
   const idleWorkers = serving(await takeSessions(latest, SESSIONS_READ, beside));
   if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
+  // Without a token they are lanes, which may be more than are read.
   const active = db
     .query("sessions")
-    .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now));
+    .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
+  const outside = await takeSessions(active, SESSIONS_READ, beside);
   return {
     idleWorkers,
-    hasWorkers: serving(await takeSessions(active, SESSIONS_READ, beside)) > 0,
+    hasWorkers: serving(outside.filter(({ expiresAt }) => expiresAt >= now)) > 0,
   };
 }
