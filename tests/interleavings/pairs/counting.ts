@@ -89,7 +89,7 @@ const rollUpAndRetry: Pair = {
     },
     {
       without: "leaving removed ends out of an old snapshot",
-      changes: [{ in: "rollUp.ts:findEnds", from: "gone.get(_id) !== seq", to: "true" }],
+      changes: [{ in: "rollUp.ts:findEnds", call: "has", gives: "false" }],
       finds: /2 of 1 canceled are counted/,
     },
     {
