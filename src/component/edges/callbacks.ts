@@ -78,6 +78,7 @@ async function tell(ctx: MutationCtx, owed: PendingCallback): Promise<void> {
     });
   } catch (error) {
     await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });
+    await ensureSweep(ctx, Date.now() + CALLBACK_BACKOFF_MS + CALLBACK_OVERDUE_MS, Date.now());
   }
 }
 
@@ -100,28 +101,32 @@ export const runCallback = internalMutation({
 
 /**
  * Records that all of these are still to be delivered. For a transaction that ends many jobs: their callbacks must not
- * stop each other.
+ * stop each other. Depends on one timer of the janitor's for all, which notices if a plan dies, or inserts one.
  */
 export async function oweAll(ctx: MutationCtx, owed: readonly PendingCallback[]): Promise<void> {
-  for (const one of owed) await owe(ctx, one);
+  let planned = 0;
+  for (const one of owed) if (await owe(ctx, one)) planned += 1;
+  if (planned > 0) await ensureSweep(ctx, Date.now() + CALLBACK_OVERDUE_MS, Date.now());
 }
 
 /**
- * Records that a callback is still to be delivered, and plans the first try. Depends on a timer of the janitor's, which
- * notices if the plan dies, or inserts one.
+ * Records that a callback is still to be delivered, and plans the first try, for which its caller ensures a sweep. Returns
+ * `false` where the try comes after another callback of the job.
  */
-export async function owe(
+async function owe(
   ctx: MutationCtx,
   owed: PendingCallback,
   failed?: { error: string; delayMs: number },
-): Promise<void> {
+): Promise<boolean> {
   // A callback that was tried inline had no other before it.
   const before = failed === undefined ? await lastOwed(ctx.db, owed) : null;
-  if (before !== null) return await oweBehind(ctx, before, owed);
+  if (before !== null) {
+    await oweBehind(ctx, before, owed);
+    return false;
+  }
   const { delayMs = 0, ...error } = failed ?? {};
-  const id = await insertOwed(ctx, { ...owed, ...error });
-  await planNext(ctx, id, 0, delayMs);
-  await ensureSweep(ctx, Date.now() + delayMs + CALLBACK_OVERDUE_MS, Date.now());
+  await planNext(ctx, await insertOwed(ctx, { ...owed, ...error }), 0, delayMs);
+  return true;
 }
 
 /** Records an end that is delivered when the one before it has been: nothing is planned for it until then. */
