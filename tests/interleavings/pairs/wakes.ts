@@ -93,8 +93,8 @@ const claimAndEnqueue: Pair = {
       changes: [
         {
           in: "wakes.ts:sharedWake",
-          call: "comeWith",
-          gives: `await ctx.db.query("jobs").withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "pending").eq("order", here.order).eq("shard", here.shard)).take(COME_SEEN)`,
+          call: "comes",
+          gives: `(await ctx.db.query("jobs").withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "pending").eq("order", here.order).eq("shard", here.shard)).take(COME_SEEN)).some(isSame)`,
         },
       ],
       finds: /^a job waits without a wake/,
