@@ -177,7 +177,7 @@ const oweAndDisarm: Pair = {
     },
     {
       without: "the real read of the timer on which an owed callback relies",
-      changes: [{ in: "callbacks.ts:oweAll", without: "ensureSweep" }],
+      changes: [{ in: "callbacks.ts:tell", without: "ensureSweep" }],
       finds: /^owed, and no sweep/,
     },
     UNVALIDATED,
