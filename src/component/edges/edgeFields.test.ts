@@ -2,9 +2,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { bandsOf, FAILED_BY_MAX, ORDER_PAUSED, type QueueConfig } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { EdgeCtx } from "../rows/effects.js";
+import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
+import { store } from "../rows/payloads.js";
 import { queueOf, type Queue } from "../rows/queues.js";
-import { newWorld } from "../setup.test.js";
+import { newToldWorld, newWorld } from "../setup.test.js";
 import * as transitions from "./transitions.js";
 
 type Job = Doc<"jobs">;
@@ -97,6 +98,19 @@ describe("ends", () => {
       error: "late",
     });
     expect(await end()).not.toHaveProperty("code");
+  });
+
+  test("a job that runs out of time has failed once more only where it is said to have", async () => {
+    const outOfTime = (options?: { failed: boolean }) =>
+      moved((ctx, job, queue) => transitions.timeOut(ctx, job, queue, "late", options), {
+        ...running,
+        worker: "a",
+        failures: 1,
+      });
+    expect(await outOfTime()).toMatchObject({ failures: 1, error: "late" });
+    expect((await outOfTime()).failedBy).toBeUndefined();
+    const failed = { failures: 2, failedBy: ["a"], error: "late" };
+    expect(await outOfTime({ failed: true })).toMatchObject(failed);
   });
 
   test("a cancel keeps its reason, and one without a reason has none", async () => {
@@ -196,4 +210,52 @@ describe("places", () => {
 
 function retryOf(maxAttempts: number): NonNullable<QueueConfig["retry"]> {
   return { maxAttempts, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 60_000 };
+}
+
+describe("the end of an attempt", () => {
+  test.each(["a", undefined])("of a ring's item tells the app its worker: %s", async (worker) => {
+    const world = await newToldWorld({ circular: true });
+    const id = await world.enqueue();
+    const round = world.step(async (ctx) => {
+      const queue = queueOf((await ctx.db.query("queues").first())!);
+      await ctx.db.patch("jobs", id, { ...running, ...(worker === undefined ? {} : { worker }) });
+      await transitions.comeRound(ctx, (await ctx.db.get("jobs", id))!, queue, { error: "x" });
+      throw new Told(ctx.effects.callbacks);
+    });
+    const thrown: unknown = await round.catch((error: unknown) => error);
+    if (!(thrown instanceof Told)) throw thrown;
+    const [told] = thrown.callbacks;
+    expect([told!.worker, "worker" in told!]).toEqual([worker, worker !== undefined]);
+  });
+
+  test.each([true, false])(
+    "leaves the result before this one to a callback that is owed it: %s",
+    async (isOwed) => {
+      const world = await newWorld();
+      const id = await world.enqueue();
+      await world.step(async (ctx) => {
+        const queue = queueOf((await ctx.db.query("queues").first())!);
+        const result = await store(ctx.db, "x".repeat(600));
+        await ctx.db.patch("jobs", id, { ...running, result });
+        const call = { job: id, handle: "app:done", attempt: 1, tries: 0, dueAt: Infinity };
+        const outcome = { status: "succeeded" as const, result };
+        if (isOwed) await ctx.db.insert("callbacks", { ...call, outcome, state: "owed" });
+        await transitions.succeed(ctx, (await ctx.db.get("jobs", id))!, queue, "new");
+      });
+      expect(await world.all("payloads")).toHaveLength(isOwed ? 1 : 0);
+      const [job] = await world.all("jobs");
+      expect(job).toMatchObject({ status: "succeeded", result: { inline: "new" } });
+      // Nothing else is to deliver it.
+      await world.t.run(async ({ db }) => {
+        for (const { _id } of await db.query("callbacks").collect())
+          await db.delete("callbacks", _id);
+      });
+    },
+  );
+});
+
+class Told extends Error {
+  constructor(readonly callbacks: readonly PendingCallback[]) {
+    super("told");
+  }
 }
