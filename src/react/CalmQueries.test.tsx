@@ -59,14 +59,12 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override render = () => (this.state.failed ? <p>refused</p> : this.props.children);
 }
 
-async function show(page: ReactNode = null): Promise<void> {
+async function show(page: ReactNode = null, calm: ReactNode = <Shown />): Promise<void> {
   render(
     <ConvexProvider client={client}>
       {page}
       <CalmQueries everyMs={EVERY_MS}>
-        <Boundary>
-          <Shown />
-        </Boundary>
+        <Boundary>{calm}</Boundary>
       </CalmQueries>
     </ConvexProvider>,
   );
@@ -145,6 +143,30 @@ test("an optimistic update finds a query that rests, at once", async () => {
   done();
   await pass(MOMENT_MS);
   expect(shown()).toEqual(["it is 100"]);
+});
+
+test("changes go out in the order in which they are asked for, though the first waits for a resting query", async () => {
+  const order: unknown[] = [];
+  backend.mutations["app:set"] = ({ to }) => order.push(to);
+  function Asks() {
+    const ask = useMutation(set);
+    const askThrice = () => [1, 2, 3].forEach((to) => void ask({ to }));
+    return (
+      <>
+        <Shown />
+        <button onClick={askThrice}>Thrice</button>
+      </>
+    );
+  }
+  await show(null, <Asks />);
+  await say(1);
+  expect(isAsked()).toBe(false);
+  screen.getByText("Thrice").click();
+  await pass(EVERY_MS);
+  expect(order).toEqual([1, 2, 3]);
+  screen.getByText("Change").click();
+  await pass(MOMENT_MS);
+  expect(order).toEqual([1, 2, 3, 100]);
 });
 
 test("a query that refuses, throws; and one that no component shows is no longer asked for", async () => {

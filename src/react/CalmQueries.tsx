@@ -80,14 +80,24 @@ function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClie
     };
   };
 
+  /** The last mutation that waits for its queries: later ones go out behind it, as they do without rests. */
+  let turn: Promise<unknown> | undefined;
+
   // No query rests while a mutation is on its way: optimistic updates apply to subscribed queries only.
   const mutation = (...asked: Asked): Promise<unknown> => {
     const held = [...watches.values()];
-    const areAwake = !held.some(({ isResting }) => isResting);
+    const areAwake = turn === undefined && !held.some(({ isResting }) => isResting);
     const awake = held.map((watch) => watch.wake());
     const call = () => client.mutation(...asked) as Promise<unknown>;
-    const called = areAwake ? call() : Promise.all(awake).then(call);
-    return called.finally(() => {
+    const callInTurn = () => {
+      const own = Promise.all([turn, ...awake]);
+      turn = own;
+      return own.then(() => {
+        if (turn === own) turn = undefined;
+        return call();
+      });
+    };
+    return (areAwake ? call() : callInTurn()).finally(() => {
       for (const watch of held) watch.release();
     });
   };
