@@ -41,6 +41,11 @@ test("a name is cut to its first 128 characters, of which none is half", async (
   expect(name).not.toMatch(/\p{Surrogate}/u);
 });
 
+test("a name of blanks is none, and is the function's path", async () => {
+  expect(await make("query", { name: " \n" })).toMatchObject({ name: "mails:send" });
+  expect(await make("query", { name: `${" ".repeat(200)}x` })).toMatchObject({ name: "x" });
+});
+
 test("an action that is not retried loses its work with its lane, since it may have run", async () => {
   const { rules } = await make("action", {});
   expect(rules).toMatchObject({ retry: { maxAttempts: 1 }, maxResets: 0 });

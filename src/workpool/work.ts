@@ -49,7 +49,7 @@ export async function jobOptions(
   const retry = fnType === "action" ? retryOf(options.retryBehavior) : RETRY_OFF;
   const callback = onComplete ? await handleOf(onComplete) : undefined;
   return {
-    name: firstCharacters(options.name || nameOf(fn), JOB_NAME_MAX_LENGTH),
+    name: firstCharacters(options.name?.trim() || nameOf(fn), JOB_NAME_MAX_LENGTH),
     ...dueAt(options, now),
     ...(callback === undefined || context === undefined ? {} : { context }),
     rules: {
