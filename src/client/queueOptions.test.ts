@@ -25,6 +25,13 @@ describe("a definition comes to a configuration", () => {
     });
   });
 
+  test("a retention that is undefined is the default", () => {
+    const retention = { succeededMs: undefined, failedMs: 5 } as never;
+    expect(configOf("q", { retention })).toMatchObject({
+      retention: { succeededMs: 86_400_000, failedMs: 5 },
+    });
+  });
+
   test("a ring has one shard unless it asks for more: least recently worked first is an order", () => {
     expect(configOf("q", { circular: true }).shards).toBe(1);
     expect(configOf("q", { circular: true, shards: 4 }).shards).toBe(4);

@@ -324,11 +324,16 @@ export function configOf(
     ...said("circular", circular || undefined),
     ...said("listBy", listIfGiven("listBy", options.listBy)),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
-    ...said("retention", retention && { ...RETENTION_DEFAULT, ...retention }),
+    ...said("retention", retention && retentionOf(retention)),
     ...said("onCompleteExclude", listIfGiven("onCompleteExclude", onCompleteExclude)),
   };
   checkQueueConfig(name, config);
   return config;
+}
+
+function retentionOf(retention: Partial<Retention>): Retention {
+  const given = Object.entries(retention).filter(([, ms]) => ms !== undefined);
+  return { ...RETENTION_DEFAULT, ...Object.fromEntries(given) };
 }
 
 function resetsOf(
