@@ -12,6 +12,10 @@ const anything = conveyor.queue("anything", { payload: v.any() });
 const mails = conveyor.queue("mails", {
   payload: v.object({ to: v.string(), user: v.optional(v.id("users")) }),
 });
+const owned = conveyor.queue("owned", {
+  payload: v.any(),
+  context: v.object({ user: v.id("users") }),
+});
 const plain = conveyor.queue("plain", {});
 const tuned = conveyor.queue("tuned", { maxParallelism: 2 });
 
@@ -135,6 +139,15 @@ test("the id of another table is refused where the call has a database", async (
       await mails.enqueue(ctx, { to: "ada", user: (await ofTeam(ctx)) as never });
     }),
   ).toMatch("payload.user must be Id<users>, got a string that is no such id. ");
+});
+
+test("also in a context, which no callback would take", async () => {
+  const ofTeam = async (ctx: any) => await ctx.db.insert("teams", { name: "a" });
+  expect(
+    await refusal(async (ctx) => {
+      await owned.enqueue(ctx, 1, { context: { user: (await ofTeam(ctx)) as never } });
+    }),
+  ).toMatch("context.user must be Id<users>, got a string that is no such id. ");
 });
 
 test("the id of another table is the id of no job", async () => {

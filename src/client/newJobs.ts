@@ -49,7 +49,7 @@ export class NewJobs {
     checkOptions("job", options, KNOWN);
     const { context } = options;
     if (context !== undefined) {
-      checkContext(queue, shape.context, context);
+      checkContext(queue, shape.context, context, databaseOf(this.ctx));
       checkValue(queue, "context", context, "context");
     }
     const written = await this.optionsOf(options);

@@ -20,9 +20,14 @@ export function checkPayload(
   refuse(queue, "payload", findMismatch(validator, payload, root, db));
 }
 
-/** Refuses a context with `invalidPayload`. */
-export function checkContext(queue: string, validator: ValueValidator, context: unknown): void {
-  refuse(queue, "context", findMismatch(validator, context, "context"));
+/** Refuses a context with `invalidPayload`: one that its `onComplete` could not take. */
+export function checkContext(
+  queue: string,
+  validator: ValueValidator,
+  context: unknown,
+  db?: GenericDatabaseReader<any>,
+): void {
+  refuse(queue, "context", findMismatch(validator, context, "context", db));
 }
 
 /** Refuses a progress value with `invalidPayload`. */
