@@ -3,6 +3,7 @@
  * to continue with become jobs of their queues. A result that does not fit fails its job, reports that to the worker,
  * and holds up no other: the work is done, and no better report could come.
  */
+import type { GenericDatabaseReader } from "convex/server";
 import { v, type Infer } from "convex/values";
 import {
   checkContinueKey,
@@ -41,9 +42,16 @@ export interface RefusedResult {
   error: string;
 }
 
+interface Rules {
+  served: Served;
+  continues: Served;
+  /** Of a mutation: ids in results must be of their table. An inline handler's action has none to ask. */
+  db?: GenericDatabaseReader<any>;
+}
+
 /** Checks the outcomes. A repeated call is checked in the same way, and so is answered the same. */
 export async function checkFinished(
-  { served, continues }: { served: Served; continues: Served },
+  { served, continues, db }: Rules,
   finished: readonly WorkerFinished[],
 ): Promise<{ checked: Finished[]; refused: RefusedResult[]; notServed: RefusedResult[] }> {
   const checked: Finished[] = [];
@@ -56,7 +64,7 @@ export async function checkFinished(
       checked.push({ id, attempt, outcome: { kind: "released" } });
       continue;
     }
-    const fit = checkResult(served, one);
+    const fit = checkResult(served, one, db);
     const following = "error" in fit ? fit : await follow(continues, one);
     if ("error" in following) {
       const { error } = following;
@@ -107,13 +115,14 @@ function isUnserved(served: Served, { queue, outcome }: WorkerFinished): boolean
 function checkResult(
   served: Served,
   { queue: name, outcome }: WorkerFinished,
+  db: GenericDatabaseReader<any> | undefined,
 ): { fits?: string[] } | { error: string } {
   if (outcome.kind !== "succeeded") return {};
   const errors = [...served.values()]
     .filter((queue) => name === undefined || queue.name === name)
     .map((queue) => ({
       queue: queue.name,
-      error: explainBadResult(queue.name, queue.result, outcome.result ?? null),
+      error: explainBadResult(queue.name, queue.result, outcome.result ?? null, db),
     }));
   const fits = errors.filter(({ error }) => error === null).map(({ queue }) => queue);
   return fits.length > 0 ? { fits } : { error: errors[0]!.error! };

@@ -1,6 +1,7 @@
 /** The functions for workers: names become declarations, results are checked, tokens are asked for. */
 import { readFileSync } from "node:fs";
 import { anyApi, mutationGeneric, type FunctionReference } from "convex/server";
+import { v } from "convex/values";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { readLine } from "../component/claim/lines.test.js";
 import { WORKER_PROTOCOL, type Outcome } from "../shared/index.js";
@@ -91,6 +92,30 @@ describe("results", () => {
     const finished = [report(0, { kind: "succeeded" }, "tiles")];
     await t.mutation(api.app.complete, { ...session, callSeq: 2, finished });
     expect(await t.query(...pages.status(ids[0]!))).toMatchObject({ status: "failed" });
+  });
+
+  test("one with an id that is none of its table fails its job: no callback would take it", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const stored = conveyor.queue("stored", { result: v.object({ row: v.id("done") }) });
+    const worker = conveyor.workerApi({ queues: [stored] });
+    const enqueue = mutationGeneric({ args: {}, handler: (ctx) => stored.enqueue(ctx) });
+    const t = setup({ modules: { worker: { ...worker, enqueue } } });
+    const call: Record<string, any> = anyApi["worker"] as never;
+    const row = await t.run((ctx) =>
+      ctx.db.insert("done", { job: "" as never, x: 1, outcome: null }),
+    );
+    const session = await setupSession(t);
+    for (const _ of [1, 2]) await t.mutation(call["enqueue"], {});
+    const claim = { ...session, name: "w", callSeq: 1, queues: ["stored"], max: 2 };
+    const { jobs } = await t.mutation(call["claim"], claim);
+    const finished = ["nonsense", row].map((row, i) => ({
+      ...{ id: jobs[i].id, attempt: 1, queue: "stored" },
+      outcome: { kind: "succeeded", result: { row } },
+    }));
+    const reply = await t.mutation(call["complete"], { ...session, callSeq: 2, finished });
+    vi.restoreAllMocks();
+    const error = expect.stringContaining("result.row must be Id<done>, got string");
+    expect(reply.refused).toEqual([{ id: jobs[0].id, attempt: 1, error }]);
   });
 
   // Shows C26.

@@ -128,7 +128,7 @@ export function workerFunctions<
         checkLength("The outcomes of a call", finished, 0, LEASES_MAX);
         await findAll(ctx, { token: args.token, queues: claim?.queues ?? [] });
         const { checked, refused, notServed } = await checkFinished(
-          { served, continues },
+          { served, continues, db: ctx.db },
           finished,
         );
         const declarations = claim === undefined ? [] : await declare(served, claim.queues);

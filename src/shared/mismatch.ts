@@ -27,13 +27,14 @@ export function findMismatch(
   }
 }
 
-/** Why a result does not fit, as an error message of the job; null when it fits. */
+/** Why a result does not fit, as an error message of the job; null when it fits. `db` as above. */
 export function explainBadResult(
   queue: string,
   validator: Validator<any, "required", any>,
   result: unknown,
+  db?: GenericDatabaseReader<any>,
 ): string | null {
-  const mismatch = findMismatch(validator, result, "result");
+  const mismatch = findMismatch(validator, result, "result", db);
   if (mismatch === null) return null;
   return (
     `The handler's result does not fit the queue "${queue}": ${mismatch.path} must be ${mismatch.expected}, ` +
