@@ -103,13 +103,14 @@ class Job:
     def write(self, text: str) -> None:
         """Writes to the job's output, which pages see grow. All of it is recorded before the job's outcome is.
 
-        Raises ``ValueError`` when the attempt has written 16 MiB.
+        Raises ``ValueError`` for text with which the attempt would have written more than 16 MiB.
         """
         clean = text.encode("utf-8", "replace").decode("utf-8")
         with self._lock:
-            self._written += len(clean.encode("utf-8"))
-            if self._written > OUTPUT_MAX_BYTES:
+            written = self._written + len(clean.encode("utf-8"))
+            if written > OUTPUT_MAX_BYTES:
                 raise ValueError(f"The output of an attempt has at most {OUTPUT_MAX_BYTES} bytes.")
+            self._written = written
         if clean:
             self._say("write", clean)
 

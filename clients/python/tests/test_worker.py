@@ -118,6 +118,15 @@ class Places(unittest.TestCase):
         self.assertEqual(self.end_of(exits).outcome["error"], "SystemExit: 3")
         self.assertIs(self.end_of(fails).outcome["retryable"], False)
 
+    def test_output_that_is_refused_takes_no_room(self) -> None:
+        def handler(job: Job) -> None:
+            try:
+                job.write("x" * (16 * 2**20 + 1))
+            except ValueError:
+                job.write("too long")
+
+        self.assertEqual(self.end_of(handler).outcome, {"kind": "succeeded", "result": None})
+
     def test_a_stop_iteration_of_a_function_ends_it(self) -> None:
         self.assertIn("StopIteration", self.end_of(lambda job: next(iter([]))).outcome["error"])
 
