@@ -7,6 +7,7 @@ import { getConvexSize, v, type GenericId, type Infer, type Value } from "convex
 import {
   CLAIM_MAX_BYTES,
   errorText,
+  findUnstorable,
   OFFERED_MAX_BYTES,
   OFFERED_ROWS_MAX,
 } from "../shared/index.js";
@@ -175,7 +176,11 @@ export class RowTable {
     if (join === undefined || attempt === undefined)
       return { kind: "taken", payload: marked as Value };
     try {
-      return { kind: "taken", payload: ((await join(ctx, marked)) ?? null) as Value };
+      const payload: unknown = (await join(ctx, marked)) ?? null;
+      // Found here it fails one attempt; in the reply it would undo the claim, and each claim after it.
+      const found = findUnstorable(payload, "payload");
+      if (found === null) return { kind: "taken", payload: payload as Value };
+      return { kind: "failed", error: `${found.path} is ${found.got}. ${found.instead}` };
     } catch (error) {
       return { kind: "failed", error: errorText(error) };
     }

@@ -242,6 +242,20 @@ describe("races", () => {
     await pass(t, 11_000, TIME);
     expect(await claimBy("s")(2)).toMatchObject([{ attempt: 2 }]);
   });
+
+  test.each<[string, unknown]>([
+    ["a date", new Date(0)],
+    ["half a character", "\ud83d"],
+  ])("a join with %s in it fails its attempt too, and no claim", async (_, joined) => {
+    const { t, insert, claimBy, row } = await setup();
+    const a = await insert("a");
+    seen.joinedText = joined as string;
+    expect(await claimBy("s")(1)).toEqual([]);
+    seen.joinedText = undefined;
+    expect((await row(a))?.status).toBe("reading");
+    await pass(t, 11_000, TIME);
+    expect(await claimBy("s")(2)).toMatchObject([{ attempt: 2 }]);
+  });
 });
 
 // Shows C30.
