@@ -30,7 +30,7 @@ interface Given {
 /** Builds the functions of {@link Conveyor.api}. */
 export function apiFunctions(component: ComponentApi, given: Given) {
   const { authorize, enqueue = {} } = given;
-  const served = servedQueues("The `queues` of `conveyor.api`", given.queues);
+  const served = servedQueues(component, "The `queues` of `conveyor.api`", given.queues);
   for (const name of Object.keys(enqueue)) findQueue(served, name);
   const ask: Api["ask"] = async (ctx, call) => {
     if (authorize !== "public")

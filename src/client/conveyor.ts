@@ -20,7 +20,7 @@ import { dashboardFunctions } from "./dashboardApi.js";
 import type { DashboardApiOptions, DashboardFunctions } from "./dashboardTypes.js";
 import { inlineAction, type InlineAction } from "./inline.js";
 import { metricsAction, type MetricsOptions } from "./metrics.js";
-import { callComponent, checkComponent } from "./mounted.js";
+import { callComponent, checkComponent, checkMount } from "./mounted.js";
 import { mainLoopOf, overviewsOf } from "./overviews.js";
 import { operationFunctions, type OperationFunctions } from "./operations.js";
 import { ObservedQueue } from "./observed.js";
@@ -86,8 +86,8 @@ export class Conveyor<
    * @param options.queues The queues that pages may ask about.
    * @param options.authorize Decides about every call: only `true` is a yes. See {@link ApiOptions}.
    * @param options.enqueue Into which of the queues pages may enqueue, and with which options. None by default.
-   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for an `enqueue` of one that is not
-   * listed. The functions throw `forbidden` or the error of `authorize`, `unknownQueue`, `unknownJob`,
+   * @throws `invalidArgument` for a queue that is listed twice, or of another mount, `unknownQueue` for an `enqueue` of
+   * one that is not listed. The functions throw `forbidden` or the error of `authorize`, `unknownQueue`, `unknownJob`,
    * `invalidArgument`, and the errors of the queue's methods.
    * @example
    * // convex/jobs.ts
@@ -115,7 +115,8 @@ export class Conveyor<
    * @param options.related The app's data for each job, read in the transaction that claims it: see
    * {@link WorkerApiOptions}.
    * @param options.authorize Asked before every call: see {@link WorkerApiOptions}.
-   * @throws `invalidArgument` for a queue that is listed twice, `unknownQueue` for related data of one that is not listed. The functions themselves throw `unknownQueue` for one
+   * @throws `invalidArgument` for a queue that is listed twice, or of another mount, `unknownQueue` for related data of one
+   * that is not listed. The functions themselves throw `unknownQueue` for one
    * that is not listed, `tokenUnknown`, `tokenRevoked`, `tokenForeign`, `queueForbidden`, `groupForbidden`, `invalidArgument`.
    * @example
    * // convex/worker.ts
@@ -136,7 +137,7 @@ export class Conveyor<
    * have half of the mount's at most. Each queue's `inline` names it.
    *
    * @param actions Actions that the queues' `inline` methods returned.
-   * @throws `invalidArgument` for a queue that is there twice.
+   * @throws `invalidArgument` for a queue that is there twice, or of another mount.
    * @example
    * export const work = conveyor.inline([pages.inline(load), feeds.inline(read)]);
    */
@@ -152,6 +153,8 @@ export class Conveyor<
       );
     }
     const { component, options: builders } = this;
+    for (const { queue } of parts)
+      checkMount(component, queue, "Processes are of one mount: give it an action of its own.");
     return inlineAction({ component, builders, tracer: builders.tracer }, parts);
   }
 

@@ -115,7 +115,7 @@ async function runInline(
   job: Job,
 ): Promise<unknown> {
   // On the job itself: a copy of it would take its signal.
-  const given = withProgress(part.queue, continuesInto(continues, job));
+  const given = withProgress(part.queue, continuesInto(continues, job, part.queue.component));
   try {
     return await part.handler(ctx, given);
   } catch (error) {
@@ -128,7 +128,9 @@ async function runBatch(
   { ctx, part, continues }: Running,
   jobs: readonly BatchJob[],
 ): Promise<unknown> {
-  const given = jobs.map((job) => withProgress(part.queue, continuesInto(continues, job)));
+  const given = jobs.map((job) =>
+    withProgress(part.queue, continuesInto(continues, job, part.queue.component)),
+  );
   try {
     return await part.handler(ctx, given);
   } catch (error) {

@@ -3,7 +3,7 @@ import { claimedOf, Handling, type Attempt, type Says } from "../lane/index.js";
 import { conveyorError, type ContinueOptions } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { HandledJob, RunsActions, ToldJob } from "./jobTypes.js";
-import { callComponent } from "./mounted.js";
+import { callComponent, checkMount } from "./mounted.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
 import { checkProgress } from "./validate.js";
 
@@ -40,15 +40,20 @@ interface ContinuesByName {
   continueWith: (queue: string, payload: any, options?: ContinueOptions) => void;
 }
 
-/** Takes the queue itself in place of its name, and remembers it: its validators check the job at the end. */
+/**
+ * Takes the queue itself in place of its name, and remembers it: its validators check the job at the end. `lanes`: where the
+ * lane records both jobs, the mount that it is of.
+ */
 export function continuesInto<Context extends ContinuesByName>(
   known: Map<string, AnyQueue>,
   context: Context,
+  lanes?: ComponentApi,
 ): Omit<Context, "continueWith"> {
   const { continueWith } = context;
   return Object.assign(context, {
     continueWith: (queue: AnyQueue, payload: unknown, options?: ContinueOptions) => {
       mustBeQueue(queue);
+      if (lanes !== undefined) checkMount(lanes, queue, "Call its `enqueue` instead.");
       continueWith(queue.name, payload, options);
       known.set(queue.name, queue);
     },

@@ -60,7 +60,7 @@ export function madeAction(queue: Making, handler: Handles<GenericActionCtx<any>
       mustBeOwn(queue, job);
       const { attempt, context, flush } = beginHandling(queue.component, ctx, job);
       const known = new Map<string, AnyQueue>();
-      const parts = withProgress(queue, continuesInto(known, context));
+      const parts = withProgress(queue, continuesInto(known, context, queue.component));
       const result = await traced(queue, job, async (told, span) => {
         if (span !== undefined) attempt.traced = span;
         try {

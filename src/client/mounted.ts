@@ -2,6 +2,7 @@
  * Calls into the component, with a plain message for the newcomer's first slip: the component is imported but not
  * mounted. Every call of `src/client` goes through here.
  */
+import { getFunctionAddress } from "convex/server";
 import { conveyorError, isConveyorError, kindOf, type QueueDeclaration } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import type { RunsMutations } from "./types.js";
@@ -20,6 +21,30 @@ export function checkComponent(component: ComponentApi | undefined): asserts com
     "componentNotMounted",
     `new Conveyor(…) must be given the mounted component, as in \`new Conveyor(components.conveyor)\`; got undefined. ${HOW_TO_MOUNT}`,
   );
+}
+
+/** Refuses a queue of another mount of the component: its jobs are there, and no call of this one finds them. */
+export function checkMount(
+  component: ComponentApi,
+  queue: { name: string; component: ComponentApi },
+  instead: string,
+): void {
+  const [own, other] = [mountOf(component), mountOf(queue.component)];
+  if (own === other || own === undefined || other === undefined) return;
+  throw conveyorError(
+    "invalidArgument",
+    `The queue "${queue.name}" is of another mount of the component than this. ${instead}`,
+    { argument: "queue", queue: queue.name },
+  );
+}
+
+/** The path of a function in it, as the app's references have it; each reference is another object. */
+function mountOf(component: ComponentApi): string | undefined {
+  try {
+    return getFunctionAddress(component.lib.enqueue).reference;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs one call into the component. Errors of the component pass as they are. */

@@ -58,7 +58,8 @@ export abstract class WatchedQueue<
 > {
   /** @internal */
   constructor(
-    protected readonly component: ComponentApi,
+    /** @internal */
+    readonly component: ComponentApi,
     readonly name: Name,
   ) {}
 

@@ -57,8 +57,12 @@ export function workerFunctions<
   options: WorkerApiOptions<Queues, Continues, Related, DataModel>,
 ): WorkerFunctions<WithRelated<TypesOf<Queues>, Related>, TypesOf<Continues>> {
   const { authorize } = options;
-  const served = servedQueues("The queues of workerApi", options.queues);
-  const continues = servedQueues("The continueWith of workerApi", options.continueWith ?? []);
+  const served = servedQueues(component, "The queues of workerApi", options.queues);
+  const continues = servedQueues(
+    component,
+    "The continueWith of workerApi",
+    options.continueWith ?? [],
+  );
   const queries = (options.related ?? {}) as RelatedQueries<QueueTypes>;
   for (const name of Object.keys(queries)) find(served, name);
   const scoping = groupsOfOption(options.groupsOf);
