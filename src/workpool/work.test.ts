@@ -1,10 +1,12 @@
 /** A piece of work as a job: its rules, its time, its name. */
 import { convexTest } from "convex-test";
-import { anyApi, defineSchema, mutationGeneric } from "convex/server";
+import { anyApi, componentsGeneric, defineSchema, mutationGeneric } from "convex/server";
 import { expect, test } from "vitest";
 import type { JobOptions } from "../shared/index.js";
+import { register } from "../test.js";
 import type { WorkOptions } from "./options.js";
 import { declarationOf, jobOptions } from "./work.js";
+import { Workpool, type WorkpoolComponent } from "./workpool.js";
 
 const NOW = 1_800_000_000_000;
 const YEAR = 366 * 86_400_000;
@@ -125,4 +127,15 @@ test("a pool of one begins its work in the order in which it came; a larger pool
   expect(declarationOf({ maxParallelism: 1 }).config).toMatchObject({ shards: 1, push: true });
   expect(declarationOf({ maxParallelism: 2 }).config.shards).toBeGreaterThan(1);
   expect(declarationOf({ logLevel: "REPORT" }).config.logLevel).toBe("warn");
+});
+
+test("the status of any number of pieces of work is asked for in one call", async () => {
+  const t = convexTest(defineSchema({}), { "/convex/_generated/server.ts": async () => ({}) });
+  register(t);
+  const { conveyor } = componentsGeneric() as unknown as { conveyor: WorkpoolComponent };
+  const pool = new Workpool(conveyor);
+  const ids = Array.from({ length: 1_001 }, (_, n) => `none ${n}` as never);
+  const all = await t.run((ctx) => pool.statusBatch(ctx, ids));
+  expect(all).toEqual(ids.map(() => ({ state: "finished" })));
+  expect(await t.run((ctx) => pool.statusBatch(ctx, []))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
   type RegisteredMutation,
 } from "convex/server";
 import type { Infer, Validator, VAny } from "convex/values";
-import type { WorkStatus } from "../shared/index.js";
+import { WORK_STATUS_MAX, type WorkStatus } from "../shared/index.js";
 import {
   callComponent,
   checkComponent,
@@ -181,7 +181,13 @@ export class Workpool {
 
   /** {@link status} of many, in their order. */
   async statusBatch(ctx: RunsQueries, ids: WorkId[]): Promise<WorkStatus[]> {
-    return await callComponent(() => ctx.runQuery(this.component.workpool.statusBatch, { ids }));
+    const { statusBatch } = this.component.workpool;
+    const all: WorkStatus[] = [];
+    for (let at = 0; at < ids.length; at += WORK_STATUS_MAX) {
+      const some = ids.slice(at, at + WORK_STATUS_MAX);
+      all.push(...(await callComponent(() => ctx.runQuery(statusBatch, { ids: some }))));
+    }
+    return all;
   }
 
   /**
