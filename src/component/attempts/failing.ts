@@ -78,7 +78,7 @@ function waitMs(retry: Retry, failures: number, asked: number | undefined): numb
 /** Why it is not tried again, for people; `null` without a retry rule. */
 function whyOver({ maxAttempts }: Retry, failures: number, fatal: boolean): string | null {
   if (maxAttempts <= 1) return null;
-  if (fatal) return `not retried, since its handler said that another attempt would fail as well`;
+  if (fatal) return "not retried, since another attempt would fail as well";
   return `not retried, since it failed ${failures} times and maxAttempts is ${maxAttempts}`;
 }
 

@@ -95,8 +95,7 @@ describe("a failed attempt, where retries are asked for", () => {
     await worker.complete([ending(job, { kind: "failed", error: "bad url", retryable: false })]);
     expect(await world.status(id)).toMatchObject({
       ...{ status: "failed", failures: 1 },
-      error:
-        "bad url (not retried, since its handler said that another attempt would fail as well)",
+      error: "bad url (not retried, since another attempt would fail as well)",
     });
   });
 

@@ -48,6 +48,10 @@ test("a lane that lives keeps its jobs, and loses alone one that has run too lon
   expect(await statuses(world)).toEqual(["running", "running"]);
   expect(await laneNow(world, lane)).toMatchObject({ state: "active", held: 2, cap: 4 });
   expect(await world.all("events")).toEqual([]);
+  const over = (await world.all("sessions")).map(({ expiresAt }) => expiresAt);
+  await sweep(world, lane);
+  const [later] = (await world.all("sessions")).map(({ expiresAt }) => expiresAt);
+  expect(later, "it is looked at again").toBeGreaterThan(over[0]!);
   await inOne(world, async ({ db }) => {
     const { leases } = (await db.get("sessions", lane.session))!;
     const timed = leases.map((lease, n) => (n === 0 ? { ...lease, timeoutAt: Date.now() } : lease));
@@ -115,19 +119,34 @@ test.each<[string, string, Doc<"jobs">["status"]]>([
     [resets, undefined],
     [resets, undefined],
   ]);
+  const ids = jobs.map(({ _id }) => _id);
+  const ends = {
+    reset: status === "pending" ? ids : [],
+    released: status === "pending" ? [] : ids,
+  };
+  const ended = (await world.all("events")).filter(({ kind }) => kind === "leasesEnded");
+  expect(ended).toMatchObject([{ details: { ...ends, failed: [], timedOut: [], canceled: [] } }]);
 });
 
 test("an inline handler that is no inline action fails its jobs for good, and an event says so once", async () => {
   const handler = { ...ACTION, kind: "inline" as const };
-  const { world, lane } = await holding({ handler });
+  const { world, lane } = await holding({
+    handler,
+    retry: { maxAttempts: 3, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 9_000 },
+  });
   const error = "Trying to execute app:f as Action, but it is defined as Mutation\nsecond line";
   await comeTo(world, lane, { kind: "failed", error });
   await sweep(world, lane);
   expect(await statuses(world)).toEqual(["failed", "failed"]);
   for (const job of await world.all("jobs"))
-    expect(job.error).toMatch(/^handlerMismatch: a job of the queue "tiles".*defined as Mutation$/);
-  const kinds = (await world.all("events")).map(({ kind }) => kind);
-  expect(kinds.sort()).toEqual(["handlerMismatch", "leasesEnded"]);
+    expect(job.error).toMatch(
+      /^handlerMismatch: a job of the queue "tiles".*defined as Mutation \(not retried, since another attempt would fail as well\)$/,
+    );
+  const events = await world.all("events");
+  expect(events.map(({ kind }) => kind).sort()).toEqual(["handlerMismatch", "leasesEnded"]);
+  const failed = (await world.all("jobs")).map(({ _id }) => _id);
+  const ended = events.find(({ kind }) => kind === "leasesEnded");
+  expect(ended).toMatchObject({ details: { failed, released: [] } });
 });
 
 test("jobs of a lane that are out of time when it ends are ended, and not begun again", async () => {

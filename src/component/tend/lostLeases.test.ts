@@ -100,3 +100,44 @@ test("a session that is lost says which jobs came back, and which were given up"
   const [event] = await world.all("events");
   expect(event).toMatchObject({ kind: "leasesEnded", details });
 });
+
+/** A worker with a job of 5 s at most and another, lost or not by the time of this sweep. */
+async function timed(leaseMs: number, sweptAfterMs: number) {
+  const world = await newWorld({ leaseMs });
+  await world.enqueue(1, { rules: { timeoutMs: 5_000 } });
+  await world.enqueue(2);
+  const worker = world.worker("a");
+  await worker.heartbeat(await worker.claim(2));
+  const { _id } = await worker.session();
+  await world.t.run(({ db }) => db.patch("sessions", _id, { expiresAt: Date.now() }));
+  const now = Date.now() + sweptAfterMs;
+  await world.t.mutation(internal.tend.lostLeases.expireSession, { session: _id, now });
+  return { world, worker };
+}
+
+test("an attempt that had run too long before its worker was silent for too long has failed; the others are lost with the worker", async () => {
+  const { world, worker } = await timed(60_000, 61_000);
+  expect(await worker.session()).toMatchObject({ state: "gone", leases: [] });
+  const [first, second] = (await world.all("attempts")).map(({ error }) => error);
+  expect(first).toMatch(/ran longer than its timeoutMs, 5000 ms/);
+  expect(second).toMatch(/^Worker "a" was not heard of for 60000 ms/);
+  expect(await world.all("jobs")).toMatchObject([{ failures: 1 }, { resets: 1 }]);
+});
+
+test("an attempt whose time is over only after its worker was silent for too long is lost, and has not failed", async () => {
+  const { world } = await timed(2_000, 6_000);
+  for (const { error } of await world.all("attempts"))
+    expect(error).toMatch(/^Worker "a" was not heard of for 2000 ms/);
+  expect(await world.all("jobs")).toMatchObject([{ resets: 1 }, { resets: 1 }]);
+});
+
+test("a job that its worker never said to have got, and that is out of time, is not begun again", async () => {
+  const world = await newWorld();
+  const id = await world.enqueue(1, { deadlineMs: 5_000 });
+  const worker = world.worker("a");
+  await worker.claim();
+  const { _id, expiresAt } = await worker.session();
+  const args = { session: _id, now: expiresAt + 1 };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toBeNull();
+  expect(await world.status(id)).toMatchObject({ status: "timedOut", releases: 0 });
+});
