@@ -1,7 +1,7 @@
 /** The wake that a job needs as it becomes claimable, by what its transaction sees of the queue: which, when, and for how many. */
 import { describe, expect, test, vi } from "vitest";
 import type { NewJob } from "../../shared/index.js";
-import { api } from "../_generated/api.js";
+import { api, internal } from "../_generated/api.js";
 import { quieten, setGate } from "../edges/wakes.js";
 import { getQueue } from "../rows/queues.js";
 import type { World } from "../setup.test.js";
@@ -19,6 +19,12 @@ const together = async (world: World, ...calls: NewJob[][]) =>
 
 const job = (options: NewJob["options"] = {}): NewJob => ({ payload: 1, options });
 const OUTSIDE = job({ labels: ["gpu"] });
+
+/** The call of the alarm that is to promote the jobs that fall due first. */
+const dispatcherOf = async (world: World) => {
+  const [alarm] = (await world.all("timers")).filter(({ kind }) => kind === "dispatcher");
+  return { timer: alarm!._id, generation: alarm!.generation ?? 0 };
+};
 
 /** Which jobs name a wake, by their order. */
 const named = async (world: World) =>
@@ -99,6 +105,21 @@ describe("a job that Convex runs at once", () => {
     const labelled = await pushedWorld({ fallbackAfterMs: 0 });
     await labelled.enqueueJobs([OUTSIDE]);
     expect(await wakes(labelled)).toEqual([]);
+  });
+
+  test("that falls due while it is paused has none", async () => {
+    const world = await pushedWorld({ fallbackAfterMs: 0 });
+    for (const pauses of [false, true]) {
+      const id = await world.enqueue(1, { runAfter: 1_000 });
+      if (pauses) await world.t.mutation(api.operate.pauseJob, { id });
+      const dueAt = Date.now() + 1_000;
+      const before = (await planned(world)).length;
+      vi.setSystemTime(dueAt);
+      await world.t.mutation(internal.edges.dispatcher.promoteDue, await dispatcherOf(world));
+      expect(await world.job(id)).toMatchObject({ status: "pending" });
+      const after = wakesAmong((await planned(world)).slice(before));
+      expect(after).toHaveLength(pauses ? 0 : 1);
+    }
   });
 
   test("that is paused has none until it is resumed", async () => {
@@ -223,6 +244,19 @@ describe("a claim of a worker outside", () => {
     expect(await world.worker("outside").claim()).toHaveLength(1);
     expect(await state(world)).toEqual(["success"]);
   });
+});
+
+test("a queue that more lanes may serve since a deploy has a wake by the call that declares it, and another deploy has none", async () => {
+  for (const [change, count] of [
+    [{ maxParallelism: 9 }, 1],
+    [{ maxParallelism: 4 }, 0],
+    [{ leaseMs: 20_000 }, 0],
+  ] as const) {
+    const world = await pushedWorld({ fallbackAfterMs: 0 });
+    world.queue.config = { ...world.queue.config, ...change };
+    await world.t.mutation(api.lib.declare, { queues: [world.queue] });
+    expect(await wakes(world), JSON.stringify(change)).toEqual(count === 0 ? [] : [{ afterMs: 0 }]);
+  }
 });
 
 test("a queue that is resumed has a wake at once, which comes again for jobs that are left to workers", async () => {
