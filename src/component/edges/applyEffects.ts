@@ -29,12 +29,16 @@ export async function withEffects<Result>(
   { now = Date.now(), bySession = false, deliver = oweAll }: Step,
   run: (ctx: EdgeCtx) => Promise<Result>,
 ): Promise<Result> {
-  const effects: Effects = { wakes: new Map(), dueTimes: [], callbacks: [], toCount: new Set() };
+  const effects: Effects = {
+    ...{ wakes: new Map(), dueTimes: [], callbacks: [], laterCallbacks: [] },
+    toCount: new Set(),
+  };
   const step: EdgeCtx = { ...ctx, now, bySession, effects };
   const result = await run(step);
   // An edge that begins later fails: nothing would apply its effects.
   delete (step as Partial<EdgeCtx>).effects;
   await applyEffects(ctx, effects, now);
+  await oweAll(ctx, effects.laterCallbacks);
   await deliver(ctx, effects.callbacks);
   return result;
 }

@@ -16,7 +16,8 @@
  *
  * *In order*: an end that finds an earlier end of its job owed comes behind it, inline or not. The row of the earlier
  * one names it, and the transaction that delivers that one, or gives it up, plans it. A job that ends for the first
- * time reads nothing for it.
+ * time reads nothing for it. A callback may end a job again that the same transaction has ended, and of which the end is
+ * delivered after it: the second end is owed at once, and the first one comes before it also where it is owed.
  *
  * Reads for real: the job, payload and result of each; of a job that had ended before the last end that is owed, the
  * next end of the delivered one. Conflicts with: the conflicts of the app's callback; an end of a job with the telling
@@ -62,22 +63,24 @@ export async function tellAll(ctx: MutationCtx, owed: readonly PendingCallback[]
   for (const one of owed) {
     const isOver = owed.indexOf(one) >= CALLBACKS_INLINE_MAX || !(await hasRoom(ctx));
     if (isOver) later.push(one);
-    else await tell(ctx, one);
+    else await tell(ctx, one, owed.length > 1);
   }
-  await oweAll(ctx, later);
+  await oweAll(ctx, later, { mayBeAgain: owed.length > 1 });
   // A callback may have retried a job with a callback that ran before it.
   if (owed.length > 1) for (const one of owed) await discardForgotten(ctx, one);
 }
 
-async function tell(ctx: MutationCtx, owed: PendingCallback): Promise<void> {
-  const before = await lastOwed(ctx.db, owed);
-  if (before !== null) return await oweBehind(ctx, before, owed);
+/** `mayBeAgain`: a callback of the same transaction may have ended the job once more. */
+async function tell(ctx: MutationCtx, owed: PendingCallback, mayBeAgain: boolean): Promise<void> {
+  const { before, after } = await lastOwed(ctx.db, owed, mayBeAgain && owed.again === true);
+  if (before !== null) return await oweBehind(ctx, before, owed, after);
   try {
     await ctx.runMutation(internal.edges.callbacks.runCallback, owed, {
       transactionLimits: CALLBACK_INLINE_LIMITS,
     });
   } catch (error) {
-    await owe(ctx, owed, { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS });
+    const failed = { error: cutError(errorText(error)), delayMs: CALLBACK_BACKOFF_MS };
+    await owe(ctx, owed, { failed, mayBeAgain });
     await ensureSweep(ctx, Date.now() + CALLBACK_BACKOFF_MS + CALLBACK_OVERDUE_MS, Date.now());
   }
 }
@@ -103,10 +106,19 @@ export const runCallback = internalMutation({
  * Records that all of these are still to be delivered. For a transaction that ends many jobs: their callbacks must not
  * stop each other. Depends on one timer of the janitor's for all, which notices if a plan dies, or inserts one.
  */
-export async function oweAll(ctx: MutationCtx, owed: readonly PendingCallback[]): Promise<void> {
+export async function oweAll(
+  ctx: MutationCtx,
+  owed: readonly PendingCallback[],
+  { mayBeAgain = false }: { mayBeAgain?: boolean } = {},
+): Promise<void> {
   let planned = 0;
-  for (const one of owed) if (await owe(ctx, one)) planned += 1;
+  for (const one of owed) if (await owe(ctx, one, { mayBeAgain })) planned += 1;
   if (planned > 0) await ensureSweep(ctx, Date.now() + CALLBACK_OVERDUE_MS, Date.now());
+}
+
+interface Failed {
+  error: string;
+  delayMs: number;
 }
 
 /**
@@ -116,16 +128,16 @@ export async function oweAll(ctx: MutationCtx, owed: readonly PendingCallback[])
 async function owe(
   ctx: MutationCtx,
   owed: PendingCallback,
-  failed?: { error: string; delayMs: number },
+  { failed, mayBeAgain = false }: Partial<{ failed: Failed; mayBeAgain: boolean }> = {},
 ): Promise<boolean> {
+  const { before, after } = await lastOwed(ctx.db, owed, mayBeAgain);
   // A callback that was tried inline had no other before it.
-  const before = failed === undefined ? await lastOwed(ctx.db, owed) : null;
-  if (before !== null) {
-    await oweBehind(ctx, before, owed);
+  if (before !== null && failed === undefined) {
+    await oweBehind(ctx, before, owed, after);
     return false;
   }
   const { delayMs = 0, ...error } = failed ?? {};
-  await planNext(ctx, await insertOwed(ctx, { ...owed, ...error }), 0, delayMs);
+  await planNext(ctx, await insertOwed(ctx, { ...owed, ...error }, after), 0, delayMs);
   return true;
 }
 
@@ -134,26 +146,51 @@ async function oweBehind(
   ctx: MutationCtx,
   before: Doc<"callbacks">,
   owed: PendingCallback,
+  after: Doc<"callbacks"> | null,
 ): Promise<void> {
-  await ctx.db.patch("callbacks", before._id, { next: await insertOwed(ctx, owed) });
+  let last = before;
+  // The first of two ends that one transaction has brought may have been inserted after the second.
+  while (after === null && last.next !== undefined) {
+    const next = await ctx.db.get("callbacks", last.next);
+    if (next === null) break;
+    last = next;
+  }
+  await ctx.db.patch("callbacks", last._id, { next: await insertOwed(ctx, owed, after) });
 }
 
-async function insertOwed(ctx: MutationCtx, owed: PendingCallback & { error?: string }) {
+/** `after`: a later end, which was the last and is to wait for this one. */
+async function insertOwed(
+  ctx: MutationCtx,
+  owed: PendingCallback & { error?: string },
+  after: Doc<"callbacks"> | null,
+): Promise<Id<"callbacks">> {
   const row = { ...owed, state: "owed" as const, tries: 0, dueAt: Infinity };
-  return await ctx.db.insert("callbacks", row);
+  if (after === null) return await ctx.db.insert("callbacks", row);
+  if (after.planned !== undefined) await ctx.scheduler.cancel(after.planned);
+  await ctx.db.patch("callbacks", after._id, { dueAt: Infinity, planned: undefined });
+  return await ctx.db.insert("callbacks", { ...row, next: after._id });
 }
 
-/** The last end of the same job that is still owed. A job that ends for the first time has none, and costs no read. */
+/**
+ * Of the ends of the same job that are still owed the last one `before` this end; and where it `mayBeAgain`, the first one
+ * `after` it, of this attempt or a later one. A job that ends for the first time has none, and costs no read.
+ */
 async function lastOwed(
   db: DatabaseReader,
-  { job, again }: PendingCallback,
-): Promise<Doc<"callbacks"> | null> {
-  if (again !== true) return null;
-  return await db
+  { job, again, attempt }: PendingCallback,
+  mayBeAgain: boolean,
+): Promise<{ before: Doc<"callbacks"> | null; after: Doc<"callbacks"> | null }> {
+  let after: Doc<"callbacks"> | null = null;
+  if (again !== true && !mayBeAgain) return { before: null, after };
+  const latestFirst = db
     .query("callbacks")
     .withIndex("job", (q) => q.eq("job", job).eq("state", "owed"))
-    .order("desc")
-    .first();
+    .order("desc");
+  for await (const row of latestFirst) {
+    if (!mayBeAgain || row.attempt < attempt) return { before: row, after };
+    after = row;
+  }
+  return { before: null, after };
 }
 
 /**

@@ -9,18 +9,26 @@ import type { Doc } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
+import { isMovedHere } from "../rows/jobs.js";
 import { freeKey } from "../rows/keys.js";
 import { logEnded } from "../rows/log.js";
 import type { Queue } from "../rows/queues.js";
 
-/** `job` is the row as the edge has left it. */
-export async function endJob(ctx: EdgeCtx, queue: Queue, job: Doc<"jobs">): Promise<void> {
+/** `job` is the row as the edge has left it, and `before` as it was. */
+export async function endJob(
+  ctx: EdgeCtx,
+  queue: Queue,
+  before: Doc<"jobs">,
+  job: Doc<"jobs">,
+): Promise<void> {
   await freeKey(ctx.db, job);
   const { status, finishedAt = 0 } = job;
   if (status === "succeeded") logEnded(queue.config, "jobSucceeded", job, finishedAt);
   if (status === "canceled") logEnded(queue.config, "jobCanceled", job, finishedAt);
   if (!ctx.bySession) ctx.effects.toCount.add(queue.name);
-  ctx.effects.callbacks.push(...(await callbacksOf(ctx, queue, job)));
+  const { callbacks, laterCallbacks } = ctx.effects;
+  for (const one of await callbacksOf(ctx, queue, job))
+    (one.again === true && isMovedHere(before) ? laterCallbacks : callbacks).push(one);
 }
 
 /** The call of `onComplete` that a job's end owes, or the end of a round; none where there is none to call. */

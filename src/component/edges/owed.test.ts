@@ -188,6 +188,58 @@ describe("ends of one job", () => {
     expect(await world.all("callbacks")).toMatchObject([{ state: "dead", attempt: 5, tries: 1 }]);
   });
 
+  // Rules out D9.
+  test.each([
+    ["of which the first is delivered at once", 0, false],
+    ["of which the first was one too many", 9, false],
+    ["of which the first fails", 0, true],
+  ])(
+    "are delivered in their order, though another's callback in the same call brings the second: %s",
+    async (_, others, fails) => {
+      const world = await newToldWorld();
+      await world.enqueueBatch(["moves", ...Array<string>(others).fill("other"), "moved"]);
+      const worker = world.worker("a");
+      const jobs = await worker.claim(2 + others);
+      const { id } = jobs.at(-1)!;
+      let isBroken = fails;
+      const again = async (reason: string, ctx = world.t) => {
+        await ctx.mutation(api.operate.retryJob, { id });
+        await ctx.mutation(api.operate.cancelJob, { id, reason });
+      };
+      app.onComplete = async (ctx, { payload, outcome }) => {
+        if (payload === "moves") await again("second", { mutation: ctx.runMutation } as World["t"]);
+        if (isBroken && payload === "moved" && outcome.status === "succeeded")
+          throw new Error("not yet");
+      };
+      await worker.complete(jobs.map((job) => succeeded(job, "x".repeat(600))));
+      if (fails) await again("third");
+      await world.advance(500);
+      isBroken = false;
+      await world.advance(5_000);
+      const ends = (await world.all("told")).filter((one) => one.id === id);
+      const third = fails ? ["third"] : [];
+      expect(ends.map(({ error }) => error)).toEqual([null, "second", ...third]);
+      expect(await world.all("told")).toHaveLength(2 + others + ends.length - 1);
+      expect(await world.all("callbacks")).toEqual([]);
+      expect(await world.all("payloads")).toHaveLength(1 + others);
+    },
+  );
+
+  test("of an item are delivered in their order, though another's callback takes it out of its ring", async () => {
+    const world = await newToldWorld({ circular: true });
+    await world.enqueueBatch(["takes", "taken"]);
+    const worker = world.worker("a");
+    const jobs = await worker.claim(2);
+    const { id } = jobs[1]!;
+    app.onComplete = async (ctx, { payload }) => {
+      if (payload === "takes") await ctx.runMutation(api.operate.cancelJob, { id });
+    };
+    await worker.complete(jobs.map((job) => succeeded(job)));
+    await world.advance(2_000);
+    const ends = (await world.all("told")).filter((one) => one.id === id);
+    expect(ends.map(({ status }) => status)).toEqual(["succeeded", "canceled"]);
+  });
+
   test("of which the first is still owed are in no other job's way", async () => {
     const world = await newToldWorld();
     app.onComplete = (_ctx, { payload }) => {

@@ -373,7 +373,7 @@ async function end(
 ): Promise<Job> {
   const changed = { ...changes, prefer: undefined, finishedAt: ctx.now };
   const ended = await move(ctx.db, job, edge, changed);
-  await endJob(ctx, queue, ended);
+  await endJob(ctx, queue, job, ended);
   return ended;
 }
 

@@ -23,6 +23,11 @@ export interface Effects {
   wakes: Map<string, QueueWakes>;
   dueTimes: DueTime[];
   callbacks: PendingCallback[];
+  /**
+   * Of jobs that have ended before, and were moved since by this very transaction: the end before may be one that it has yet
+   * to deliver, and that a callback of another job precedes.
+   */
+  laterCallbacks: PendingCallback[];
   /** Queues with jobs that have ended: the roll-up is to count them soon. */
   toCount: Set<string>;
 }
