@@ -70,3 +70,18 @@ test("one that is refused even without its callback is handed over once, and ask
   }
   expect(handOver).toEqual([false, false, false, false, false, true, true, false, false]);
 });
+
+test("a call carries as many outcomes as fit, with the jobs that follow them, made into jobs already or not", () => {
+  for (const made of [true, false]) {
+    const outbox = new Outbox(new FakeClock());
+    const payload = "x".repeat(1_500_000);
+    const following = made
+      ? { follows: [{ queue: { name: "next" } as never, jobs: [{ payload }] }] }
+      : { continued: [{ queue: "next", payload }] };
+    for (const id of ["a", "b", "c", "d"]) {
+      const outcome = { kind: "succeeded" as const, result: null };
+      outbox.put({ id, attempt: 1, queue: "tiles", outcome, ...following });
+    }
+    expect(outbox.next().reports.map(({ id }) => id)).toEqual(["a", "b"]);
+  }
+});

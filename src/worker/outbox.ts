@@ -53,7 +53,7 @@ export class Outbox {
   }
 
   put(report: Report): void {
-    const bytes = sizeOf(report.outcome, report.continued);
+    const bytes = sizeOf(report.outcome, report.continued ?? report.follows);
     const dueAt = this.clock.now();
     this.items.push({ report, bytes, alone: false, refusals: 0, handedOver: false, dueAt });
   }

@@ -16,6 +16,7 @@ import {
   thrownTrace,
   wellFormed,
   type Continuation,
+  type Finished,
   type Outcome,
 } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
@@ -83,9 +84,12 @@ export function failureFields({ error, trace }: { error: string; trace?: string 
 }
 
 /** Bytes of an outcome in a call, with the jobs that follow it, for bounding batches. */
-export function sizeOf(outcome: Outcome, continued: readonly Continuation[] = []): number {
-  const following = continued.reduce((sum, one) => sum + getConvexSize(one), 0);
-  if (outcome.kind === "succeeded") return following + getConvexSize(outcome.result as Value);
+export function sizeOf(
+  outcome: Outcome,
+  following: readonly Continuation[] | Finished["continued"] = [],
+): number {
+  const bytes = following.reduce((sum, one) => sum + getConvexSize(one as Value), 0);
+  if (outcome.kind === "succeeded") return bytes + getConvexSize(outcome.result as Value);
   if (outcome.kind !== "failed") return 0;
   return outcome.error.length + (outcome.trace ?? "").length;
 }
