@@ -342,6 +342,35 @@ describe("health", () => {
     expect(reason).toContain("All workers are busy.");
   });
 
+  test.each(["idle", "active"] as const)(
+    "sees a worker behind many %s sessions that serve other queues",
+    async (state) => {
+      const world = await newWorld();
+      const worker = world.worker("a");
+      await worker.claim();
+      await world.enqueue();
+      const { _id, _creationTime, ...fields } = await worker.session();
+      vi.setSystemTime(Date.now() + 90 * SECOND);
+      const expiresAt = Date.now() + SECOND;
+      const others = { ...fields, state, queues: ["others"], expiresAt };
+      await world.t.run(async ({ db }) => {
+        for (let n = 0; n < 40; n += 1)
+          await db.insert("sessions", { ...others, sessionKey: `${n}` });
+        await db.delete("sessions", _id);
+        await db.insert("sessions", { ...fields, state, expiresAt: expiresAt - 1 });
+      });
+      const { reason } = await health(world);
+      // They hold no lease, as no session that is at work does.
+      await world.t.run(async ({ db }) => {
+        for (const { _id } of await db.query("sessions").collect())
+          await db.delete("sessions", _id);
+      });
+      expect(reason).toContain(
+        state === "idle" ? "1 of the queue's workers are idle" : "All workers are busy.",
+      );
+    },
+  );
+
   test("says that a queue is paused, at once, and that no worker is there", async () => {
     const world = await newWorld();
     await world.enqueue();

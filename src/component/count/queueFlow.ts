@@ -12,6 +12,7 @@ import {
   msOfCommit,
   ORDER_BY_COMMIT,
   percentileOf,
+  SESSIONS_READ_BYTES,
   addHistograms,
   type QueueFlow,
   type Sample,
@@ -22,15 +23,16 @@ import type { DatabaseReader } from "../_generated/server.js";
 import { mayClaim } from "../index/outsideWorkers.js";
 import { lastBlocked } from "../rows/events.js";
 import { countQuickly } from "./counts.js";
-import { takeSessions, takeWithin } from "../rows/rowBytes.js";
+import { bytesOf, takeWithin } from "../rows/rowBytes.js";
 import { oldestJobIn, RANGES_READ } from "./oldest.js";
 import { rowsBetween } from "./periodRows.js";
 import type { Queue } from "../rows/queues.js";
 
 /** The waits of fewer jobs are not representative. */
 const USUAL_JOBS_MIN = 20;
-/** Sessions that are read to find the ones which serve the queue. */
+/** Sessions that are read to find the ones which serve the queue, and in one transaction to find any that does. */
 const SESSIONS_READ = 32;
+const SESSIONS_READ_MAX = 256;
 
 /**
  * The flow of a queue, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one
@@ -166,7 +168,7 @@ async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Prom
 }
 
 /**
- * Idle ones first: where there are any, no other session is read. Active sessions write their rows with every call. One
+ * Idle ones first, the latest, among which are lanes: where there are any, no other session is read. Active sessions write their rows with every call. One
  * that is quiet or about to stop is given no job.
  */
 async function workersOf(
@@ -175,21 +177,26 @@ async function workersOf(
   now: number,
   beside: number,
 ): Promise<Pick<QueueFlow, "idleWorkers" | "hasWorkers">> {
-  const serving = (sessions: Doc<"sessions">[]) =>
-    sessions.filter((one) => mayClaim(one) && one.queues.includes(queue)).length;
+  const serving = async (sessions: AsyncIterable<Doc<"sessions">>, since: number) => {
+    let [read, bytes, found] = [0, 0, 0];
+    for await (const one of sessions) {
+      if (mayClaim(one) && one.expiresAt >= since && one.queues.includes(queue)) found += 1;
+      read += 1;
+      bytes += bytesOf(one);
+      const most = found > 0 ? SESSIONS_READ : Math.max(SESSIONS_READ, SESSIONS_READ_MAX / beside);
+      if (read >= most || bytes >= SESSIONS_READ_BYTES / beside) break;
+    }
+    return found;
+  };
   const latest = db
     .query("sessions")
     .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
     .order("desc");
-  const idleWorkers = serving(await takeSessions(latest, SESSIONS_READ, beside));
+  const idleWorkers = await serving(latest, now - IDLE_LIVE_MS);
   if (idleWorkers > 0) return { idleWorkers, hasWorkers: true };
   // Without a token they are lanes, which may be more than are read.
   const active = db
     .query("sessions")
     .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
-  const outside = await takeSessions(active, SESSIONS_READ, beside);
-  return {
-    idleWorkers,
-    hasWorkers: serving(outside.filter(({ expiresAt }) => expiresAt >= now)) > 0,
-  };
+  return { idleWorkers, hasWorkers: (await serving(active, now)) > 0 };
 }
