@@ -27,6 +27,7 @@ export class Heart {
   private cancelTimer = () => {};
   /** Beats on their way. */
   private beating = 0;
+  private isHurried = false;
   private stopped = false;
   private lastSentAt: number;
   private lastFailed = false;
@@ -52,10 +53,12 @@ export class Heart {
     this.apply(answers, sentAt);
   }
 
-  /** Beats at once, unless a beat is on its way. */
+  /** Beats at once; where a beat is on its way, right after that: one that is sent beside it says nothing of duty. */
   hurry(): void {
+    this.isHurried = this.beating > 0;
+    if (this.isHurried || this.stopped) return;
     this.cancelTimer();
-    if (!this.stopped && this.beating === 0) void this.beat();
+    void this.beat();
   }
 
   stop(): void {
@@ -120,7 +123,8 @@ export class Heart {
       this.deps.failed(error);
     } finally {
       this.beating -= 1;
-      this.schedule();
+      if (this.isHurried && this.beating === 0) this.hurry();
+      else this.schedule();
     }
   }
 

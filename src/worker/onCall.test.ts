@@ -288,6 +288,21 @@ describe("on call, and told to stop,", () => {
   });
 });
 
+test("a duty that ends while a beat is on its way is ended by another right after that", async () => {
+  const { clock, deployment, callsOf, loop } = await withDuty(ON_CALL);
+  const beat = deployment.heartbeat.bind(deployment);
+  deployment.heartbeat = async (leases, options) => {
+    const answer = await beat(leases, options);
+    await new Promise<void>((resolve) => clock.after(200, resolve));
+    return answer;
+  };
+  while (callsOf("heartbeat").length === 0) await clock.advance(100);
+  loop.setQuiet(true);
+  await clock.advance(1_000);
+  const rooms = callsOf("heartbeat").map(({ onCall }) => onCall?.room);
+  expect(rooms).toEqual([1, 0]);
+});
+
 test("workers are alike whose queues, labels and groups are the same in any order", () => {
   const one = peersKey({ queues: ["a", "b"], labels: ["x", "y"] });
   expect(peersKey({ queues: ["b", "a"], labels: ["y", "x", "y"] })).toBe(one);
