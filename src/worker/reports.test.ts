@@ -233,6 +233,28 @@ describe("a report", () => {
     expect(kinds("reportRefused")).toHaveLength(100);
   });
 
+  test("that is never answered holds up no outcome for ever, while the job's beats are answered", async () => {
+    const { clock, deployment, write, kinds, job, id } = await oneRunning();
+    deployment.fault = (call) => (call === "report" ? "before" : undefined);
+    write("unheard");
+    job.resolve();
+    await clock.advance(180_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+    expect(kinds("reportRefused")).toMatchObject([{ output: 7 }]);
+  });
+
+  test("waits for its answer through an outage of all calls, and nothing of it is lost", async () => {
+    const { clock, deployment, write, output, job, id } = await oneRunning();
+    deployment.fault = () => "before";
+    write("unheard");
+    job.resolve();
+    await clock.advance(50_000);
+    deployment.fault = () => undefined;
+    await clock.advance(20_000);
+    expect(output()).toEqual(["unheard"]);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+  });
+
   test("of a token that has written as much as it may goes on with progress alone, and costs no try", async () => {
     const { clock, deployment, kinds, log, progress, write, job, id } = await oneRunning();
     const report = deployment.report.bind(deployment);

@@ -6,6 +6,7 @@
  * A call that is refused is taken apart, each job's part alone, so that one which cannot be recorded holds up no other;
  * alone it is tried a few times more, and then given up, with an event that says so. It is given up at once where none was
  * taken for a while, since outcomes wait for it, and where the token has written as much as it may: then progress goes on.
+ * A call without an answer is repeated; where it never has one, while the beats of its jobs have, it counts as refused.
  */
 import {
   isConveyorError,
@@ -60,6 +61,9 @@ export class Reports {
   private failures = 0;
   /** Calls that were refused since one was taken. */
   private refusals = 0;
+  /** Calls without an answer since one was taken, with a beat in between that was answered; and when the last of them ended. */
+  private unheard = 0;
+  private failedAt = Infinity;
   private notBefore = -Infinity;
   private sending = false;
   private stopped = false;
@@ -161,6 +165,8 @@ export class Reports {
       });
       this.failures = 0;
       this.refusals = 0;
+      this.unheard = 0;
+      this.failedAt = Infinity;
       this.notBefore = -Infinity;
       this.answered(taken, answers);
     } catch (error) {
@@ -212,6 +218,12 @@ export class Reports {
 
   private notAnswered(taken: Taken, error: unknown): void {
     if (this.deps.failed(error) === "rejected") return this.refused(taken, error);
+    const isHeard = taken.some(
+      ({ of: { attempt } }) => attempt.expiresAt - attempt.job.leaseMs > this.failedAt,
+    );
+    this.failedAt = this.deps.clock.now();
+    if (isHeard) this.unheard += 1;
+    if (isHeard && this.unheard >= REPORT_REFUSALS_MAX) return this.refused(taken, error);
     this.wait(this.failures);
     this.failures += 1;
   }

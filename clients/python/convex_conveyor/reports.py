@@ -3,7 +3,8 @@
 Log entries and output are repeated until the deployment has answered for them, and the last of them go before the
 outcome does. A call that is refused is taken apart, each job's part alone; alone it is tried a few times more, and
 then given up, with an event that says so. It is given up at once where none was taken for a while, since outcomes wait
-for it, and where the token has written as much as it may: then progress goes on.
+for it, and where the token has written as much as it may: then progress goes on. A call without an answer is repeated;
+where it never has one, while the beats of its jobs have, it counts as refused.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ class Reports:
     _failures: int = 0
     #: Calls that were refused since one was taken.
     _refusals: int = 0
+    #: Calls without an answer since one was taken, with a beat in between that was answered; and when the last ended.
+    _unheard: int = 0
+    _failed_at: float = float("inf")
     _turns: int = 0
 
     def of(self, attempt: Attempt) -> UnsentReports:
@@ -148,6 +152,7 @@ class Reports:
                 call["output"] += reported.output
             answers = await self.deployment.report(call)
             self._failures, self._refusals, self._not_before = 0, 0, NEVER
+            self._unheard, self._failed_at = 0, float("inf")
             self._answered(taken, answers)
         except Exception as error:
             if not self._stopped:
@@ -194,6 +199,12 @@ class Reports:
     def _not_answered(self, taken: list[tuple[Pending, ReportBatch]], error: Exception) -> None:
         if self.failed(error) == "rejected":
             return self._refused([pending for pending, _ in taken], error)
+        given = [pending for pending, _ in taken]
+        is_heard = any(one.attempt.expires_at - one.attempt.lease_s > self._failed_at for one in given)
+        self._failed_at = self._now()
+        self._unheard += is_heard
+        if is_heard and self._unheard >= REPORT_REFUSALS_MAX:
+            return self._refused(given, error)
         self._wait(self._failures)
         self._failures += 1
 

@@ -670,6 +670,23 @@ class Said(unittest.TestCase):
 
         virtually(main())
 
+    def test_a_report_that_is_never_answered_holds_up_no_outcome_for_ever_while_beats_are_answered(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment()
+            deployment.troubles["report"] = [Unanswered("HTTP 502")] * 1_000
+
+            async def handler(job: Any) -> None:
+                job.log("a line")
+
+            deployment.add("a")
+            run = Run(deployment, handler)
+            await asyncio.sleep(180)
+            self.assertEqual(len(deployment.recorded), 1)
+            self.assertEqual(len(run.kinds("reportRefused")), 1)
+            await run.stop()
+
+        virtually(main())
+
     def test_reports_that_are_refused_always_cost_no_job_its_outcome(self) -> None:
         for error in (Rejected("refused"), ConveyorError("quotaExceeded", "as much as it may")):
 
