@@ -18,6 +18,8 @@ export interface Section<T extends NonNullable<unknown>> {
   rank: number;
   fields: readonly string[];
   stream: QueryStream<T>;
+  /** From which number to which it has other parts' rows, in an order of its own: behind a cursor in one of those they would not go on. */
+  insteadOf?: readonly [number, number];
 }
 
 type Item<T> = [T | null, IndexKey, number];
@@ -106,6 +108,9 @@ export function checkCursor(
   const section = streams.find((one) => one.rank === rank);
   const fields = section?.fields ?? [];
   const fits = fields.every((field, i) => typeof key[i] === (KINDS[field] ?? "number"));
+  const isElsewhere = ({ insteadOf: [from, to] = [Infinity, 0] }: (typeof streams)[number]) =>
+    section === undefined && typeof rank === "number" && from <= rank && rank <= to;
+  if (streams.some(isElsewhere)) throw notOurs();
   // A part that no longer exists is skipped: the list continues behind it.
   if (typeof rank === "number" && (section === undefined || (fits && key.length === fields.length)))
     return;

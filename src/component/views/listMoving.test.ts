@@ -4,7 +4,15 @@
  */
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { JobPage, ListFilter, ListOrder, Status } from "../../shared/index.js";
+import {
+  PRIORITY_MAX,
+  PRIORITY_MIN,
+  SHARDS_MAX,
+  type JobPage,
+  type ListFilter,
+  type ListOrder,
+  type Status,
+} from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { failed, newWorld, released, succeeded, type World } from "../setup.test.js";
 
@@ -138,4 +146,22 @@ export async function movesUnderPages(numRuns: number): Promise<void> {
 // Shows K4.
 test("pinned pages hold the rows of the whole list, without gaps and doubles, while jobs move", async () => {
   await movesUnderPages(5);
+});
+
+test("a list of a queue that comes to have more places than can be merged between two pages: the client starts over", async () => {
+  for (const order of ["next", "newest"] as const) {
+    const world = await newWorld({ shards: SHARDS_MAX });
+    await world.enqueueBatch([1, 2, 3, 4]);
+    const ask = (cursor: string | null, numItems = 2) =>
+      world.t.query(api.observe.list, {
+        ...{ queue: "tiles", filter: { status: "pending" as const }, order },
+        paginationOpts: { numItems, cursor },
+      });
+    const few = await ask(null);
+    for (const priority of [PRIORITY_MIN, -2, 5, PRIORITY_MAX])
+      await world.enqueue({}, { priority });
+    await expect(ask(few.continueCursor)).rejects.toThrow("InvalidCursor");
+    const many = await ask(null);
+    expect((await ask(many.continueCursor, 9)).page).toHaveLength(6);
+  }
 });

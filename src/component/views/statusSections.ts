@@ -107,7 +107,7 @@ function ofStatus(db: DatabaseReader, queue: string, status: Status, direction: 
 
 /**
  * In a queue of more places than can be merged (its priorities, routes and shards multiplied) waiting jobs are listed
- * in the order of the index: still by priority, and within a priority place by place.
+ * in the order of the index: still by priority, and within a priority place by place. Where it comes to have so many between two pages, or fewer, the next one is refused, and the client starts over.
  */
 async function pendingSections(
   db: DatabaseReader,
@@ -143,7 +143,10 @@ async function bandSections(
     const jobs = inPlace(db, queue.name, place, seq, direction);
     bands.set(place.order, [...(bands.get(place.order) ?? []), jobs]);
   }
-  return [...bands].map(([order, parts]) => byCommit(rankOf(order, direction), parts));
+  return [...bands].map(([order, parts]) => ({
+    ...byCommit(rankOf(order, direction), parts),
+    insteadOf: [ALL_BANDS, ALL_BANDS],
+  }));
 }
 
 function inPlace(
@@ -173,5 +176,8 @@ function inIndexOrder(db: DatabaseReader, queue: string, direction: Direction): 
       q.eq("queue", queue).eq("status", "pending").lt("order", ORDER_PAUSED),
     )
     .order(direction);
-  return { rank: ALL_BANDS, fields: BY_INDEX, stream: mergedStream([jobs], BY_INDEX) };
+  return {
+    ...{ rank: ALL_BANDS, fields: BY_INDEX, stream: mergedStream([jobs], BY_INDEX) },
+    insteadOf: [BANDS, BANDS + ORDER_PAUSED],
+  };
 }
