@@ -14,12 +14,12 @@ import { componentModules } from "../scripts/support/testBuild.js";
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
   claim: [35, 227],
-  complete: [56, 378],
+  complete: [56, 379],
   heartbeat: [22, 113],
-  enqueue: [24, 129],
+  enqueue: [25, 129],
   wake: [39, 246],
   "lane's step": [65, 408],
-  sweep: [48, 275],
+  sweep: [49, 275],
 };
 /** Files of the largest circle. */
 const CIRCLE_MAX = 8;
