@@ -44,6 +44,15 @@ export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean):
   return paused ? { ...rest, paused } : rest;
 }
 
+/** Notes of a running job which scheduled mutation is to record its outcome. */
+export async function noteHandedOver(
+  db: DatabaseWriter,
+  { _id }: Job,
+  wake: Id<"_scheduled_functions">,
+): Promise<void> {
+  await db.patch("jobs", _id, { wake });
+}
+
 /** The job's row goes. The caller deletes the job's other rows: see `remove.ts`. */
 export async function deleteJob(db: DatabaseWriter, id: Id<"jobs">): Promise<void> {
   await db.delete("jobs", id);

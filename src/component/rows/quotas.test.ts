@@ -140,6 +140,22 @@ describe("an outcome that is handed over", () => {
     await worker.world.t.mutation(api.lib.completeLater, { token, sessionKey, finished });
   }
 
+  test("again and again is scheduled once while it is to be recorded, and again where that has failed", async () => {
+    const world = await newWorld();
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    for (let i = 0; i < 5; i += 1) await handOver(worker, succeeded(job!, "x".repeat(900_000)));
+    expect(await scheduled(world)).toBe(1);
+    const { wake } = (await world.all("jobs"))[0]!;
+    await world.t.run((ctx) => ctx.scheduler.cancel(wake!));
+    await handOver(worker, succeeded(job!));
+    expect(await scheduled(world)).toBe(2);
+    await world.advance(100);
+    expect((await world.all("jobs"))[0]).toMatchObject({ status: "succeeded" });
+    expect((await world.all("jobs"))[0]).not.toHaveProperty("wake");
+  });
+
   test("for a lease that the session does not hold schedules nothing", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

@@ -148,7 +148,8 @@ export const jobTables = {
     expiresAt: v.optional(v.number()),
     /**
      * The wake of a job that came alone, until it leaves `pending`. Where jobs are left to workers outside, a worker's claim
-     * cancels it; in a storm of callers a late wake does (`surplus.ts`).
+     * cancels it; in a storm of callers a late wake does (`surplus.ts`). Of a running job the mutation that is to record
+     * its outcome, where its worker has handed it over.
      */
     wake: v.optional(v.id("_scheduled_functions")),
     /**
