@@ -30,9 +30,10 @@ import type { Queue } from "../rows/queues.js";
 
 /** The waits of fewer jobs are not representative. */
 const USUAL_JOBS_MIN = 20;
-/** Sessions that are read to find the ones which serve the queue, and in one transaction to find any that does. */
+/** Sessions that are read to find the ones which serve the queue; and in one transaction, while these are small, to find any that does. */
 const SESSIONS_READ = 32;
 const SESSIONS_READ_MAX = 256;
+const SMALL_BYTES = SESSIONS_READ_BYTES / 8;
 
 /**
  * The flow of a queue, and when the job was enqueued that has been claimable for longest. `beside`: how many queues one
@@ -183,7 +184,8 @@ async function workersOf(
       if (mayClaim(one) && one.expiresAt >= since && one.queues.includes(queue)) found += 1;
       read += 1;
       bytes += bytesOf(one);
-      const most = found > 0 ? SESSIONS_READ : Math.max(SESSIONS_READ, SESSIONS_READ_MAX / beside);
+      const isEnough = found > 0 || bytes >= SMALL_BYTES;
+      const most = isEnough ? SESSIONS_READ : Math.max(SESSIONS_READ, SESSIONS_READ_MAX / beside);
       if (read >= most || bytes >= SESSIONS_READ_BYTES / beside) break;
     }
     return found;
