@@ -46,22 +46,22 @@ export class AppSide {
     }
     const { key } = options;
     const owner = key === undefined ? null : model.ownerOf(key.value, now);
-    const isFreed = owner === job && job.keyUntil === undefined;
-    const isTaken = owner !== null && !isFreed;
-    const code = model.isDraining
-      ? "queueDraining"
-      : isTaken && key!.onConflict === "refuse"
-        ? "duplicateKey"
-        : null;
+    // Its own key is the new one's, also within the key's window; that of a third only where both are replaced.
+    const isOutdone =
+      key?.onConflict === "replace" &&
+      (owner?.status === "pending" || owner?.status === "scheduled") &&
+      !owner.isDeleted;
+    const isTaken = owner !== null && owner !== job && !isOutdone;
+    const code = model.isDraining ? "queueDraining" : isTaken ? "duplicateKey" : null;
     if (code !== null) {
       expect((await refusal(call)).code === code, `a replacement is refused as ${code}`, options);
       return;
     }
     const reply = await call;
     expect(reply.replaced && reply.status === "canceled", "one that waits is replaced", job);
+    if (owner === job) model.keys.delete(job.key!);
     model.cancel(job);
-    const isNew = !isTaken || reply.id !== owner.id;
-    enterAll(model, [{ id: reply.id, isNew }], [by], now);
+    enterAll(model, [{ id: reply.id, isNew: true }], [by], now);
   }
 
   async one(
