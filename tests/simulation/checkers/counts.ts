@@ -20,6 +20,9 @@ const RETRY_AFTER_MS = 2_500;
 /** A lane waits ever longer for room, five minutes at most, give or take a half. */
 const NO_ROOM_MS = 1.5 * 5 * 60_000;
 
+/** A worker in which an earlier handler of a job goes on waits twice as long with each time, a minute at most. */
+const BACKS_MS = [2_000, 4_000, 8_000, 16_000, 32_000, 60_000];
+
 /** How an attempt that took this edge may be remembered. */
 const OUTCOMES: Record<string, readonly string[]> = {
   fail: ["failed"],
@@ -49,6 +52,7 @@ export const counts: Checker = {
     "not tried again, since it has failed so often",
     "expires",
     "waits for room",
+    "waits for its handler that goes on",
   ],
   watch({ plan, tables, runs, broken, happened, nameOf, date }) {
     const claims = new Map<string, number>();
@@ -109,11 +113,16 @@ export const counts: Checker = {
       if (after!["expiresAt"] > date()) broken(`${nameOf(id)} expires before its time`);
     }
 
-    /** A job that a lane could not begin for want of room is delayed as if it slept, and only such a job. */
+    /**
+     * A job that was not begun is delayed as if it slept: by a lane for want of room, by a worker in which an earlier handler of it
+     * goes on. No other job is.
+     */
     function checkRoom({ job, attempt, worker }: Row, wait: number): void {
       const hasBegun = runs.some((run) => run.job === job && run.attempt === attempt);
       const isLane = !plan.workers.some(({ name }) => name === worker);
+      const isBack = BACKS_MS.includes(wait);
       if (isLane && !hasBegun && wait > 0 && wait <= NO_ROOM_MS) happened("waits for room");
+      else if (!isLane && !hasBegun && isBack) happened("waits for its handler that goes on");
       else broken(`${nameOf(job as string)} sleeps for ${wait} ms`);
     }
 
