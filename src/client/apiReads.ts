@@ -17,6 +17,7 @@ import {
   type ShownOptions,
   type StatusAnswers,
   type StatusRequests,
+  withoutUndefined,
 } from "../shared/index.js";
 import { findQueue, type Api } from "./apiQueues.js";
 import { callComponent } from "./mounted.js";
@@ -193,10 +194,9 @@ async function withRequests(api: Api, ctx: ReadCtx, job: JobStatus, requests: St
 /** The part of a job that a page is always shown, and the options it was enqueued with. */
 function shownOf(status: JobStatus): { job: Partial<JobStatus>; options: ShownOptions } {
   const { priority, key, group, tags, labels, cost, ...job } = status;
-  const given = Object.entries({ priority, key, group, tags, labels, cost });
   return {
     job,
-    options: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+    options: withoutUndefined({ priority, key, group, tags, labels, cost }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type Prefer,
   type Tracer,
   type UniqueKey,
+  withoutUndefined,
 } from "../shared/index.js";
 import { handlerOf, resetsFor, givenHandler } from "./handlerOptions.js";
 import type { BatchOptions, EnqueueOptions, KeyOption, PreferOption } from "./enqueueTypes.js";
@@ -222,13 +223,4 @@ export function checkOptions(
 /** A promise of options has none of its own: all of them would be passed over. */
 function isOptions(given: object): boolean {
   return !Array.isArray(given) && !("then" in given);
-}
-
-/** The fields that are there: an undefined field crosses no wire, and would count as set. */
-function withoutUndefined<T extends object>(
-  fields: T,
-): { [F in keyof T]?: Exclude<T[F], undefined> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as never;
 }

@@ -23,6 +23,7 @@ import {
   type QueueConfig,
   type Retention,
   type RetryOption,
+  withoutUndefined,
 } from "../shared/index.js";
 import { resetsFor, type Kind } from "./handlerOptions.js";
 import type { ValueValidator } from "./types.js";
@@ -324,16 +325,11 @@ export function configOf(
     ...said("circular", circular || undefined),
     ...said("listBy", listIfGiven("listBy", options.listBy)),
     ...said("retry", retry === undefined ? undefined : retryRule(retry)),
-    ...said("retention", retention && retentionOf(retention)),
+    ...said("retention", retention && { ...RETENTION_DEFAULT, ...withoutUndefined(retention) }),
     ...said("onCompleteExclude", listIfGiven("onCompleteExclude", onCompleteExclude)),
   };
   checkQueueConfig(name, config);
   return config;
-}
-
-function retentionOf(retention: Partial<Retention>): Retention {
-  const given = Object.entries(retention).filter(([, ms]) => ms !== undefined);
-  return { ...RETENTION_DEFAULT, ...Object.fromEntries(given) };
 }
 
 function resetsOf(

@@ -10,6 +10,7 @@ import {
   findUnstorable,
   OFFERED_MAX_BYTES,
   OFFERED_ROWS_MAX,
+  withoutUndefined,
 } from "../shared/index.js";
 import { inRange } from "./rowRange.js";
 import type { TableQueueOptions } from "./tableTypes.js";
@@ -211,8 +212,7 @@ export class RowTable {
     if (changed.length === 0) return row;
     const patch = Object.fromEntries(changed);
     await ctx.db.patch(id as GenericId<any>, patch);
-    const now = { ...row, ...patch };
-    return Object.fromEntries(Object.entries(now).filter(([, value]) => value !== undefined));
+    return withoutUndefined({ ...row, ...patch });
   }
 
   /** A row of a batch that is done, unless the app has decided about it. */

@@ -172,3 +172,12 @@ function partsOf(value: Value | undefined): (Value | undefined)[] | null {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return null;
   return Array.isArray(value) ? value : Object.values(value);
 }
+
+/** The fields that are there: an undefined field crosses no wire, and would count as set. */
+export function withoutUndefined<T extends object>(
+  fields: T,
+): { [F in keyof T]?: Exclude<T[F], undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never;
+}

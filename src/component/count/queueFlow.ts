@@ -30,7 +30,10 @@ import type { Queue } from "../rows/queues.js";
 
 /** The waits of fewer jobs are not representative. */
 const USUAL_JOBS_MIN = 20;
-/** Sessions that are read to find the ones which serve the queue; and in one transaction, while these are small, to find any that does. */
+/**
+ * Sessions that are read to find the ones which serve the queue; and in one transaction, while these are small, to find any
+ * that does.
+ */
 const SESSIONS_READ = 32;
 const SESSIONS_READ_MAX = 256;
 const SMALL_BYTES = SESSIONS_READ_BYTES / 8;
@@ -169,8 +172,8 @@ async function usualWaitIn(db: DatabaseReader, queue: string, now: number): Prom
 }
 
 /**
- * Idle ones first, the latest, among which are lanes: where there are any, no other session is read. Active sessions write their rows with every call. One
- * that is quiet or about to stop is given no job.
+ * Idle ones first, the latest, among which are lanes: where there are any, no other session is read. Active sessions write
+ * their rows with every call. One that is quiet or about to stop is given no job.
  */
 async function workersOf(
   db: DatabaseReader,

@@ -9,7 +9,8 @@
  * Conflicts with, at the job's row: another cancel, a pause, resume or change of the job, its deletion; of one that has not
  * begun a claim, of a running one the end of its attempt, `completeLater` and the alarm of start deadlines that passes it. The
  * later commit of the two retries and finds the other's result. Others retry where the cancel commits first, and never the
- * other way round: at the job's row a report and an enqueue that would replace it by its key; at `cancels` a heartbeat of the session that holds it, and its `complete`, where that names what it holds.
+ * other way round: at the job's row a report and an enqueue that would replace it by its key; at `cancels` a heartbeat of
+ * the session that holds it, and its `complete`, where that names what it holds.
  *
  * Only its session ends a running job: from now on any reported outcome but success is a cancellation.
  *

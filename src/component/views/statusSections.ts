@@ -107,7 +107,8 @@ function ofStatus(db: DatabaseReader, queue: string, status: Status, direction: 
 
 /**
  * In a queue of more places than can be merged (its priorities, routes and shards multiplied) waiting jobs are listed
- * in the order of the index: still by priority, and within a priority place by place. Where it comes to have so many between two pages, or fewer, the next one is refused, and the client starts over.
+ * in the order of the index: still by priority, and within a priority place by place. Where it comes to have so many between
+ * two pages, or fewer, the next one is refused, and the client starts over.
  */
 async function pendingSections(
   db: DatabaseReader,
