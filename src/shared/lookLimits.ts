@@ -49,6 +49,8 @@ export const FLEET_ASKS = 4;
 /** Workers on call, of many that are alike; and the most that one call-up calls. */
 export const ON_CALL = 2;
 export const CALL_UP_MAX = 256;
+/** Waiting jobs that a worker may say it has left: a subscription names fewer. */
+export const MORE_MAX = 1_000_000;
 /** A call-up so soon after another calls twice as many; about so many of the workers that it called write the next one. */
 export const CALL_UP_AGAIN_MS = 1_000;
 export const CALL_UP_ASKS = 4;

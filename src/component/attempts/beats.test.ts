@@ -123,7 +123,7 @@ describe("the last word of a session", () => {
   }
   const isLive = async (world: World, sessionKey: string): Promise<boolean> =>
     await world.t.run(async (ctx) => {
-      const { live } = await findSessions(ctx, Date.now());
+      const { live } = await findSessions(ctx, { now: Date.now(), queues: [] });
       return live.some((session) => session.sessionKey === sessionKey);
     });
 

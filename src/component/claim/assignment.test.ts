@@ -127,11 +127,12 @@ describe("sessions of one queue agree without a word between them", () => {
 
   test("on nothing before a fleet is counted, but for one shard: a newcomer has a shard, and no turn", () => {
     const unknown = { size: 200, rank: null, isMiscounted: true };
-    const stand = assignmentInFleet("new", 8, unknown, 0);
+    const none = { active: 0, idle: 0 };
+    const stand = assignmentInFleet("new", 8, unknown, none);
     expect(stand).toMatchObject({ turn: "unknown", isAlone: false });
     expect(everyShard).toContain(stand.own[0]);
-    expect(assignmentInFleet("new", 1, unknown, 0).turn).toEqual({ index: 0, sharers: 1 });
-    const ranked = assignmentInFleet("new", 8, { ...unknown, rank: 9 }, 0);
+    expect(assignmentInFleet("new", 1, unknown, none).turn).toEqual({ index: 0, sharers: 1 });
+    const ranked = assignmentInFleet("new", 8, { ...unknown, rank: 9 }, none);
     expect(ranked).toMatchObject({ own: [1], turn: { index: 1, sharers: 25 } });
   });
 });
@@ -152,7 +153,9 @@ describe("the sessions read by a claim", () => {
     await world.worker("busy").claim();
     await world.worker("idle").claim();
     const names = async (after: number) => {
-      const { live, expired } = await world.t.run((ctx) => findSessions(ctx, Date.now() + after));
+      const { live, expired } = await world.t.run((ctx) =>
+        findSessions(ctx, { now: Date.now() + after, queues: [] }),
+      );
       return [live, expired!].map((some) => some.map(({ name }) => name));
     };
     expect(await names(0)).toEqual([["busy", "idle"], ["lost"]]);
@@ -160,9 +163,26 @@ describe("the sessions read by a claim", () => {
     expect(await names(100_000)).toEqual([[], ["busy", "lost"]]);
   });
 
+  test("are the active ones alone in a fleet that is at work on all its queues", async () => {
+    const world = await newWorld();
+    await world.worker("idle").claim();
+    await world.enqueueBatch(Array.from({ length: RANKED_SESSIONS_MAX + 1 }, (_, n) => n));
+    for (let n = 0; n <= RANKED_SESSIONS_MAX; n += 1) await world.worker(`w${n}`).claim(1);
+    const seesIdle = async (args: object, queues = [world.queue]) => {
+      const find = { now: Date.now(), isFleet: true, queues, ...args };
+      const { live } = await world.t.run((ctx) => findSessions(ctx, find));
+      return live.some(({ state }) => state === "idle");
+    };
+    expect(await seesIdle({})).toBe(false);
+    expect(await seesIdle({ isFleet: false })).toBe(true);
+    expect(await seesIdle({}, [world.queue, { ...world.queue, name: "other" }])).toBe(true);
+    expect(await seesIdle({ now: Date.now() + 500 })).toBe(true);
+    expect(await seesIdle({ now: Date.now() + 500, silentMs: 300 })).toBe(false);
+  });
+
   test("do not say which have expired where more are active than were read", async () => {
     const world = await newWorld();
-    const see = () => world.t.run((ctx) => findSessions(ctx, Date.now()));
+    const see = () => world.t.run((ctx) => findSessions(ctx, { now: Date.now(), queues: [] }));
     const enqueueAndClaim = async (n: number) => {
       await world.enqueue(n);
       await world.worker(`w${n}`).claim();
@@ -189,18 +209,33 @@ describe("of a fleet too large to be read, the sessions at work", () => {
 
   test("are the ones that called a moment ago, where one of the latest has not", () => {
     const others = [...seen(3, { state: "active" }), ...seen(2), ...seen(7, { silentMs: 500 })];
-    expect(countAtWork(others, size, NOW)).toBe(5);
+    expect(countAtWork(others, size, NOW)).toEqual({ active: 3, idle: 2 });
   });
 
   test("are none where all are silent, however large it is", () => {
-    expect(countAtWork(seen(9, { silentMs: 500 }), size, NOW)).toBe(0);
+    expect(countAtWork(seen(9, { silentMs: 500 }), size, NOW)).toEqual({ active: 0, idle: 0 });
   });
 
-  test("are all of it where all sessions read have called", () => {
-    expect(countAtWork(seen(9), size, NOW)).toBe(size);
-    expect(countAtWork(seen(9, { state: "active" }), size, NOW)).toBe(size);
-    // Of one state, and more than are ranked: of fewer none was left out.
-    const both = [...seen(8), ...seen(8, { state: "active" })];
-    expect(countAtWork(both, size, NOW)).toBe(16);
+  test("are all of it where all idle ones read have called", () => {
+    expect(countAtWork(seen(9), size, NOW)).toEqual({ active: 0, idle: size });
+    expect(countAtWork(seen(8), size, NOW)).toEqual({ active: 0, idle: 8 });
+  });
+
+  test("are a part of it where as many have jobs in hand as are read: some have called", () => {
+    const busy = { state: "active" } as const;
+    const some = (calling: number, silent: number) => [
+      ...seen(calling, busy),
+      ...seen(silent, { ...busy, silentMs: 500 }),
+    ];
+    expect(countAtWork(some(8, 0), size, NOW)).toEqual({ active: size, idle: 0 });
+    expect(countAtWork(some(2, 6), size, NOW)).toEqual({ active: size / 4, idle: 0 });
+    // Of fewer none was left out.
+    expect(countAtWork(some(7, 0), size, NOW)).toEqual({ active: 7, idle: 0 });
+  });
+
+  test("have called within two of its own cycles, where the deployment is slow, and within three seconds", () => {
+    const others = [500, 1_999, 2_000, 2_999, 3_000].map((silentMs) => session("x", { silentMs }));
+    const idle = (silentMs: number) => countAtWork(others, size, NOW, silentMs).idle;
+    expect([0, 250, 1_000, 60_000].map(idle)).toEqual([0, 0, 2, 4]);
   });
 });

@@ -14,7 +14,7 @@ import {
   type Turn,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { QueryCtx } from "../_generated/server.js";
+import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
 import type { Fleet } from "./fleet.js";
 
 /**
@@ -26,6 +26,8 @@ import type { Fleet } from "./fleet.js";
 const STEALERS = 2;
 const OWNER_SILENT_MS = 3_000;
 const RIVAL_SILENT_MS = 500;
+/** Of a fleet: twice as long as the session itself was silent. Where the deployment is slow, its rivals' calls are, too. */
+const RIVAL_CYCLES = 2;
 const STEAL_PART = 4;
 
 export interface Assignment {
@@ -39,11 +41,21 @@ export interface Assignment {
   guarded: ReadonlySet<number>;
   /** Whether this claim takes from guarded shards as well. */
   maySteal: boolean;
+  /** Of a large fleet: how many sessions with jobs in hand have called a moment ago. */
+  busy: number;
   /**
    * Of another session's jobs, a claim takes this part: the owner's next batch is seldom stolen from, and soon
    * replaced.
    */
   part: number;
+}
+
+/** For whom: `silentMs` of a session with jobs in hand, since its last call. */
+interface FindArgs {
+  now: number;
+  isFleet?: boolean;
+  queues: readonly { name: string }[];
+  silentMs?: number;
 }
 
 export interface Sessions {
@@ -55,20 +67,20 @@ export interface Sessions {
   expired: Doc<"sessions">[] | null;
 }
 
-export async function findSessions(ctx: QueryCtx, now: number): Promise<Sessions> {
-  const [active, idle] = await Promise.all([
-    ctx.db
-      .query("sessions")
-      .withIndex("standing", (q) => q.eq("state", "active"))
-      .order("desc")
-      .take(RANKED_SESSIONS_MAX + 1),
-    // The latest first: before them lie dead entries of sessions that have called again since.
-    ctx.db
-      .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
-      .order("desc")
-      .take(RANKED_SESSIONS_MAX + 1),
-  ]);
+/** Of a fleet at work, where so many are active as are read at most, no idle one is read. */
+export async function findSessions(
+  { db }: QueryCtx,
+  { now, isFleet, queues, silentMs }: FindArgs,
+): Promise<Sessions> {
+  const finding = db
+    .query("sessions")
+    .withIndex("standing", (q) => q.eq("state", "active"))
+    .order("desc")
+    .take(RANKED_SESSIONS_MAX + 1);
+  const isAlike = (session: Doc<"sessions">) =>
+    isAtWork(session, now, silentMs) && queues.every(({ name }) => session.queues.includes(name));
+  const isBusy = isFleet === true && (await finding).filter(isAlike).length > RANKED_SESSIONS_MAX;
+  const [active, idle] = await Promise.all([finding, isBusy ? [] : findIdle(db, now)]);
   return {
     live: [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle],
     expired:
@@ -76,6 +88,18 @@ export async function findSessions(ctx: QueryCtx, now: number): Promise<Sessions
         ? null
         : active.filter(({ expiresAt }) => expiresAt < now),
   };
+}
+
+/**
+ * The latest first. Before them lie dead entries of sessions that have called again since: of 64 workers that a burst had
+ * called, 74 with each claim, which made it half as long again.
+ */
+async function findIdle(db: DatabaseReader, now: number): Promise<Doc<"sessions">[]> {
+  return await db
+    .query("sessions")
+    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+    .order("desc")
+    .take(RANKED_SESSIONS_MAX + 1);
 }
 
 /** Live sessions that serve the queue, but for this one. */
@@ -151,7 +175,7 @@ export function assignmentInFleet(
   sessionKey: string,
   shards: number,
   { rank, size }: Fleet,
-  atWork: number,
+  { active, idle }: AtWork,
 ): Assignment {
   const known = rank ?? stableHash(sessionKey) % size;
   return {
@@ -159,29 +183,43 @@ export function assignmentInFleet(
     turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
     isAlone: false,
     guarded: new Set(ownShards(0, 1, shards)),
-    ...thiefAmong(atWork),
+    ...thiefAmong(Math.min(size, active + idle), active),
   };
 }
 
-function isAtWork({ lastSeenAt }: Doc<"sessions">, now: number): boolean {
-  return lastSeenAt > now - RIVAL_SILENT_MS;
+function isAtWork({ lastSeenAt }: Doc<"sessions">, now: number, silentMs = 0): boolean {
+  const ms = Math.min(OWNER_SILENT_MS, Math.max(RIVAL_SILENT_MS, RIVAL_CYCLES * silentMs));
+  return lastSeenAt > now - ms;
+}
+
+interface AtWork {
+  active: number;
+  idle: number;
 }
 
 /**
- * How many of a fleet of that size are at work now, estimated from the few sessions read: of the idle ones these are
- * the latest, so one silent among them shows that all later ones are silent as well. Where every session read of a
- * state has called, the whole fleet counts as calling.
+ * How many of a fleet of that size are at work now, estimated from the few sessions read. The active ones speak for all: so
+ * many of them have called. Of the idle ones these are the latest, so one silent among them shows that all later ones are
+ * silent as well; where each has called, the whole fleet counts as calling.
  */
-export function countAtWork(others: readonly Doc<"sessions">[], size: number, now: number): number {
-  const seen = others.filter((session) => isAtWork(session, now));
-  const areAll = (["active", "idle"] as const).some((state) => {
-    const calling = seen.filter((session) => session.state === state).length;
-    return calling > RANKED_SESSIONS_MAX;
-  });
-  return areAll ? size : seen.length;
+export function countAtWork(
+  others: readonly Doc<"sessions">[],
+  size: number,
+  now: number,
+  silentMs?: number,
+): AtWork {
+  const active = others.filter(({ state }) => state === "active");
+  const calling = active.filter((session) => isAtWork(session, now, silentMs)).length;
+  const idle = others.filter((one) => one.state === "idle" && isAtWork(one, now, silentMs)).length;
+  const isPart = active.length >= RANKED_SESSIONS_MAX;
+  return {
+    active: isPart ? Math.round((calling / active.length) * size) : calling,
+    idle: idle > RANKED_SESSIONS_MAX ? size : idle,
+  };
 }
 
 /** With no rival at work it takes all that it has room for. */
-function thiefAmong(rivals: number): Pick<Assignment, "maySteal" | "part"> {
-  return { maySteal: Math.random() * rivals < STEALERS, part: rivals === 0 ? 1 : STEAL_PART };
+function thiefAmong(rivals: number, busy = 0): Pick<Assignment, "maySteal" | "part" | "busy"> {
+  const maySteal = Math.random() * rivals < STEALERS;
+  return { maySteal, busy, part: rivals === 0 ? 1 : STEAL_PART };
 }

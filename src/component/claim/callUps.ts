@@ -132,14 +132,18 @@ export async function findCallUp(
     .unique();
 }
 
-/** How many a call-up calls: twice as many as one a moment before, in a burst; else as many as are on call. */
+/**
+ * How many a call-up calls: twice as many as one a moment before, in a burst; else as many as are on call. More where as
+ * many are lacking for the jobs that were seen to wait: a burst is known at once.
+ */
 export function nextCount(
   last: Pick<Doc<"callUps">, "count" | "at"> | null,
   now: number,
+  lacking = 0,
   againMs = CALL_UP_AGAIN_MS,
 ): number {
-  if (last === null || last.at < now - againMs) return ON_CALL;
-  return Math.min(CALL_UP_MAX, 2 * last.count);
+  const isFirst = last === null || last.at < now - againMs;
+  return Math.min(CALL_UP_MAX, Math.max(isFirst ? ON_CALL : 2 * last.count, lacking));
 }
 
 /**
@@ -154,11 +158,13 @@ export async function callUp(
     now,
     watcher,
     most,
+    lacking,
     againMs,
   }: {
     now: number;
     watcher: { lastSeenAt: number } | undefined;
     most?: number;
+    lacking?: number;
     againMs?: number | undefined;
   },
 ): Promise<boolean> {
@@ -166,9 +172,11 @@ export async function callUp(
   const before = seen.callUp?.count ?? 0;
   const isBurst = nextCount(seen.callUp, now) > ON_CALL;
   if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return false;
+  const isWatcherCalled = (seen.callUp?.upTo ?? 0) >= (watcher?.lastSeenAt ?? 0);
+  if (!isCertain && seen.places.length === 0 && isWatcherCalled) return false;
   const row = await findCallUp(ctx.db, peers);
   if (!isCertain && row?.upTo !== seen.callUp?.upTo) return false;
-  const count = Math.min(most ?? CALL_UP_MAX, nextCount(row, now, againMs));
+  const count = Math.min(most ?? CALL_UP_MAX, nextCount(row, now, lacking, againMs));
   const places = isCertain
     ? await readPlaces(ctx.db, peers, row, count, now)
     : seen.places.slice(0, count);

@@ -10,6 +10,7 @@ import {
   AVOID_MS,
   pendingOrder,
   rotate,
+  shardOf,
   vConditions,
   vPlaces,
   TENDERS,
@@ -75,6 +76,8 @@ export type Scan = Infer<typeof vScan>;
 export const vLook = v.object({
   /** Jobs in the order in which to take them, each with the `seq` under which it was seen. */
   picks: v.array(v.object({ id: v.id("jobs"), seq: v.int64() })),
+  /** How many more jobs wait, at least. */
+  more: v.number(),
   /** The search stopped: the picks are as many as the claim may take, or end. */
   isFull: v.boolean(),
   scans: v.array(vScan),
@@ -129,6 +132,10 @@ const vLookArgs = v.object({
    * decides.
    */
   everywhere: v.optional(v.boolean()),
+  /** It is one of a large fleet. */
+  isFleet: v.optional(v.boolean()),
+  /** Of a session with jobs in hand: how long ago its last call was. */
+  silentMs: v.optional(v.number()),
   /** Several claims do the same at the same time. */
   isCrowded: v.optional(v.boolean()),
   /** Jobs that became claimable by a later commit have a wake of their own. */
@@ -157,7 +164,7 @@ export const chooseJobs = internalQuery({
     const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
     const [sessions, timers] = await Promise.all([
-      seesOthers ? findSessions(ctx, now) : NO_SESSIONS,
+      seesOthers ? findSessions(ctx, args) : NO_SESSIONS,
       findTimers(ctx.db),
     ]);
     const { live } = sessions;
@@ -208,6 +215,7 @@ export const chooseJobs = internalQuery({
       (seen.length === open.length && (await restOf(seen, picks)));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
+      more: seen.reduce((sum, one) => sum + countMore(one, picks), 0),
       isFull: picks.isFull,
       scans: seen.flatMap(({ scanned }) => scanned.placeScans.filter(wasRead).map(scanOf)),
       timer: timers.find((one) => serves(one, sweepFor(args), now))?._id ?? null,
@@ -225,6 +233,18 @@ export const chooseJobs = internalQuery({
   },
 });
 
+/**
+ * How many jobs wait besides the picks, at least. Jobs are spread at random over shards: the ones seen in some of the
+ * shards speak for the rest, less two standard deviations of such a count.
+ */
+function countMore({ target: { shards }, scanned }: Seen, picks: Picks): number {
+  const read = scanned.placeScans.filter(wasRead);
+  const rows = read.flatMap((placeScan) => placeScan.rows);
+  const more = rows.filter((row) => row.cost !== null && !picks.has(row)).length;
+  const part = new Set(read.map(({ shard }) => shardOf(shard))).size / shards;
+  return Math.max(more, Math.floor((more - 2 * Math.sqrt(more)) / (part || 1)));
+}
+
 interface Seen {
   scanning: ScanContext;
   target: Target;
@@ -240,7 +260,16 @@ async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
 
 async function targetOf(
   ctx: QueryCtx,
-  { sessionKey, now, everywhere, isCrowded = false, isWoken = false, upTo, conditions }: LookArgs,
+  {
+    sessionKey,
+    now,
+    silentMs,
+    everywhere,
+    isCrowded = false,
+    isWoken = false,
+    upTo,
+    conditions,
+  }: LookArgs,
   { name, shards, epoch, upTo: left }: LookedAtQueue,
   { live, fleet, mine }: { live: Doc<"sessions">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<LaneTarget> {
@@ -263,8 +292,14 @@ async function targetOf(
   const assignment =
     fleet === null
       ? assignmentAmong(sessionKey, { name, shards }, live, now)
-      : assignmentInFleet(sessionKey, shards, fleet, countAtWork(others, fleet.size, now));
-  return { ...target, assignment: isWoken ? { ...assignment, maySteal: true } : assignment };
+      : assignmentInFleet(
+          sessionKey,
+          shards,
+          fleet,
+          countAtWork(others, fleet.size, now, silentMs),
+        );
+  const mayTakeAny = isWoken && assignment.busy === 0;
+  return { ...target, assignment: mayTakeAny ? { ...assignment, maySteal: true } : assignment };
 }
 
 /** A target, and the jobs that became claimable after a commit and that workers outside may take. */

@@ -269,6 +269,8 @@ export async function takeFrom(
       }),
       ...(lane === undefined ? {} : { isLane: true, everywhere: lane.everywhere }),
       ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
+      ...(request.onCall === undefined ? {} : { isFleet: true }),
+      ...(session.state === "active" ? { silentMs: now - session.lastSeenAt } : {}),
       // One that stood by has been called up, and comes in its turn.
       ...(request.woken === true || (session.standbySince ?? 0) >= FIRST_PLACE
         ? { isWoken: true }
@@ -293,7 +295,7 @@ export async function takeFrom(
     cursor: nextCursor(known, seen.scans, batch),
     timer: seen.timer,
     ...(seen.isLate ? { isLate: true } : {}),
-    ...(seen.picks.length > picks.length ? { hasLeft: true } : {}),
+    ...(seen.picks.length > picks.length ? { leftJobs: seen.more + 1 } : {}),
     ...(seen.places.length === 0 ? {} : { places: seen.places }),
     ...(request.placed === true ? {} : { fleet: seen.fleet }),
     snapshot: hidesMore(seen, batch) ? null : seen.snapshot,

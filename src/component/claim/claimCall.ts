@@ -118,8 +118,8 @@ export interface Claimed {
   isLate?: boolean;
   /** Offered rows whose jobs are active. */
   busyRows?: string[];
-  /** Of one that asks for its duty: whether the search found more than it may take. */
-  hasLeft?: boolean;
+  /** Of one that asks for its duty: how many more jobs wait than it may take, at least. */
+  leftJobs?: number;
   /** More rows wait than it has taken or looked at. */
   hasLeftRows?: boolean;
 }

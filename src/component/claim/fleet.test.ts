@@ -9,7 +9,7 @@ import {
 import { api } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { fleetOf, PlacesByQueue, type Fleet } from "./fleet.js";
-import { newWorld, type World } from "../setup.test.js";
+import { newWorld, succeeded, type World } from "../setup.test.js";
 import { findSessions, assignmentInFleet } from "./assignment.js";
 
 const MANY = RANKED_SESSIONS_MAX + 12;
@@ -22,6 +22,8 @@ const NOT_ITS = [sessions[0]!, sessions[1]!];
 
 /** Every session that may request a count does, or none. */
 const ask = (does: boolean) => vi.spyOn(Math, "random").mockReturnValue(does ? 0 : 0.99);
+
+const atWork = { active: MANY, idle: 0 };
 
 async function claim(world: World, sessionKey: string, n: number) {
   const { token, queue } = world;
@@ -36,7 +38,7 @@ async function claimAll(world: World, n: number, who: readonly string[] = sessio
 
 async function fleetAsSeenBy(world: World, sessionKey: string): Promise<Fleet | null> {
   return await world.t.run(async (ctx) => {
-    const { live } = await findSessions(ctx, Date.now());
+    const { live } = await findSessions(ctx, { now: Date.now(), queues: [] });
     return await fleetOf(ctx.db, "tiles", sessionKey, live, Date.now());
   });
 }
@@ -66,7 +68,7 @@ describe("a fleet", () => {
     expect(ranks).toEqual(sessions.map((_, i) => i));
     // Each of the sessions that share a shard has a turn of its own.
     const turns = fleets.map((fleet, i) => {
-      const { own, turn } = assignmentInFleet(sessions[i]!, 8, fleet!, MANY);
+      const { own, turn } = assignmentInFleet(sessions[i]!, 8, fleet!, atWork);
       return JSON.stringify([own, turn === "unknown" ? turn : turn.index]);
     });
     expect(new Set(turns).size).toBe(MANY);
@@ -79,7 +81,7 @@ describe("a fleet", () => {
     expect(await counted(world)).toEqual([]);
     const fleet = (await fleetAsSeenBy(world, sessions[0]!))!;
     expect(fleet).toMatchObject({ rank: null, isMiscounted: false });
-    expect(assignmentInFleet(sessions[0]!, 8, fleet, MANY).turn).toBe("unknown");
+    expect(assignmentInFleet(sessions[0]!, 8, fleet, atWork).turn).toBe("unknown");
     await world.enqueue();
     const { jobs } = await world.t.mutation(api.lib.claim, {
       ...{
@@ -158,9 +160,63 @@ describe("a fleet", () => {
     // Too seldom to be a thief: one of ten. Of the three that share the shard about one in nine helps for each job
     // there.
     expect(await take(5, 0.2)).toBeGreaterThan(0);
-    // Now all other sessions are silent, and may be gone.
+    // The others' calls may take as long as its own, which has jobs in hand.
     await world.skipTo(Date.now() + 1_000);
-    expect(await take(6, 0.99)).toBeGreaterThan(its);
+    expect(await take(6, 0.99)).toBe(0);
+    // Now all other sessions are silent, and may be gone.
+    await world.skipTo(Date.now() + 3_000);
+    expect(await take(7, 0.99)).toBeGreaterThan(its);
+  });
+});
+
+describe("a worker that was called up", () => {
+  /** All others have a job in hand, and have just called; its shard is another. */
+  async function besideBusy(waiting: number) {
+    ask(true);
+    const world = await newWorld({ shards: 8 });
+    await claimAll(world, 1);
+    await counted(world);
+    const fleets = await Promise.all(sessions.map((one) => fleetAsSeenBy(world, one)));
+    vi.spyOn(Math, "random").mockReturnValue(0.99);
+    const busy = await world.enqueueBatch(Array.from({ length: MANY }, () => null));
+    await world.skipTo(Date.now() + STEAL_AFTER_MS + 20);
+    for (const [i, id] of busy.entries()) {
+      const args = { token: world.token, sessionKey: sessions[i]!, callSeq: 2, name: "a", max: 1 };
+      await world.t.mutation(api.lib.claim, { ...args, queues: [world.queue], named: [id] });
+    }
+    let drawn = 0;
+    vi.spyOn(Math, "random").mockImplementation(() => (0.99 + (drawn += 1) * 0.618) % 1);
+    await world.enqueueBatch(Array.from({ length: waiting }, () => null));
+    vi.spyOn(Math, "random").mockReturnValue(0.99);
+    const rank = fleets.findIndex((fleet) => fleet!.rank === 0);
+    const args = { token: world.token, sessionKey: sessions[rank]! };
+    const [session] = (await world.all("sessions")).filter(
+      ({ sessionKey }) => sessionKey === args.sessionKey,
+    );
+    const { id, attempt } = session!.leases[0]!;
+    await world.t.mutation(api.lib.complete, {
+      ...args,
+      callSeq: 3,
+      finished: [succeeded({ id, attempt })],
+    });
+    let callSeq = 3;
+    return async (afterMs = 0) => {
+      vi.setSystemTime(Date.now() + afterMs);
+      const request = { ...args, name: "a", max: 1, queues: [world.queue], woken: true };
+      return (await world.t.mutation(api.lib.claim, { ...request, callSeq: (callSeq += 1) })).jobs
+        .length;
+    };
+  }
+
+  test("leaves a job in another's shard to as many as are at work, and takes it once these are silent", async () => {
+    const take = await besideBusy(1);
+    expect(await take()).toBe(0);
+    expect(await take(500)).toBe(1);
+  });
+
+  test("takes one of more jobs than they are", async () => {
+    const take = await besideBusy(8 * MANY);
+    expect(await take()).toBe(1);
   });
 });
 

@@ -87,8 +87,8 @@ export const reached = async (members: readonly Member[]) =>
   (await Promise.all(members.map((member) => member.isCalled()))).filter(Boolean).length;
 
 /** A fleet whose workers have found their duty: two on call, one that watches, and the rest. */
-export async function newFleet(size = 12) {
-  const world = await newWorld({ shards: 1, leaseMs: 60_000 });
+export async function newFleet(size = 12, shards = 1) {
+  const world = await newWorld({ shards, leaseMs: 60_000 });
   const members = Array.from({ length: size }, (_, i) => new Member(world, `m${10 + i}`));
   // At instants of their own, so that their places differ.
   for (const member of [...members, ...members]) {

@@ -141,7 +141,8 @@ describe("a claim", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const { world, on, standby } = await newFleet(24);
     await world.enqueueBatch(Array.from({ length: 100 }, (_, n) => n));
-    await on[0]!.claims(1, { more: 9 });
+    await on[0]!.claims();
+    await on[1]!.claims();
     expect(await reached(standby)).toBe(2);
     await standby[0]!.claims();
     expect(await reached(standby)).toBe(2 + 4);
@@ -151,6 +152,32 @@ describe("a claim", () => {
     vi.setSystemTime(Date.now() + CALL_UP_AGAIN_MS + 1);
     await standby[2]!.claims();
     expect(await reached(standby)).toBe(2 + 4 + 8 + 2);
+  });
+
+  test("that is said to leave more jobs calls up as many as are lacking for these", async () => {
+    const { world, on, standby } = await newFleet(24);
+    await world.enqueueBatch(Array.from({ length: 100 }, (_, n) => n));
+    await on[0]!.claims(1, { more: 9 });
+    expect(await reached(standby)).toBe(9 - 1);
+  });
+
+  test("that sees a burst in its own shard calls up a worker for each job of all shards, in one write", async () => {
+    const { world, on, standby } = await newFleet(40, 8);
+    await world.enqueueBatch(Array.from({ length: 400 }, (_, n) => n));
+    await on[0]!.claims();
+    expect(standby.length).toBeGreaterThan(30);
+    expect(await reached(standby)).toBe(standby.length);
+    expect(await world.all("callUps")).toHaveLength(1);
+  });
+
+  test("of a burst that has called up all calls up none again", async () => {
+    const { world, on, watcher, standby } = await newFleet(12);
+    await world.enqueueBatch(Array.from({ length: 100 }, (_, n) => n));
+    await on[0]!.claims(1, { more: 100 });
+    expect(await reached([...standby, watcher])).toBe(standby.length + 1);
+    const [row] = await world.all("callUps");
+    for (const one of standby) await one.claims();
+    expect(await world.all("callUps")).toEqual([row]);
   });
 
   test("of a called worker that finds nothing sends it back, and later call-ups reach it again", async () => {

@@ -33,6 +33,7 @@ import {
   DUTY_SILENT_MS,
   IDLE_LIVE_MS,
   LEASES_MAX,
+  MORE_MAX,
   ON_CALL,
   PRESENCE_MAX_MS,
   RANKED_SESSIONS_MAX,
@@ -58,9 +59,6 @@ import {
 } from "./callUps.js";
 import type { Claimed, ClaimRequest } from "./claimCall.js";
 
-/** Waiting jobs that a worker may say it has left: a subscription names fewer. */
-const MORE_MAX = 1_000_000;
-
 /** Peers on call that one transaction reads: with the one that watches, and entries of silent ones. */
 const LISTENERS_READ = 4 * RANKED_SESSIONS_MAX;
 
@@ -85,10 +83,10 @@ const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
 export const seePeers = internalQuery({
   args: {
     ...{ peers: v.string(), worker: v.string() },
-    ...{ now: v.number(), isGrowing: v.boolean(), atLeast: v.number() },
+    ...{ now: v.number(), left: v.number(), atLeast: v.number() },
   },
   returns: vSeen,
-  handler: async ({ db }, { peers, worker, now, isGrowing, atLeast }): Promise<Seen> => {
+  handler: async ({ db }, { peers, worker, now, left, atLeast }): Promise<Seen> => {
     const [listeners, row, named] = await Promise.all([
       readListeners(db, peers),
       findCallUp(db, peers),
@@ -96,7 +94,7 @@ export const seePeers = internalQuery({
     ]);
     const last = Math.max(row?.upTo ?? 0, named?.upTo ?? 0);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
-    const count = isGrowing ? nextCount(callUp, now) : 1;
+    const count = left > 0 ? nextCount(callUp, now, left) : 1;
     const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);
     return { listeners, callUp, places, last };
   },
@@ -107,11 +105,11 @@ async function see(
   peers: string,
   session: Session,
   now: number,
-  isGrowing: boolean,
+  left: number,
 ): Promise<Seen> {
   // The first places say how often it is to beat on standby: one on call seldom stands by.
   const atLeast = isOnCall(session, peers) ? 1 : STANDBY_FIRST;
-  const args = { peers, worker: session.name, now, isGrowing, atLeast };
+  const args = { peers, worker: session.name, now, left, atLeast };
   return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
 }
 
@@ -169,7 +167,7 @@ export async function askedDuty(
   ctx: MutationCtx,
   session: Session,
   { onCall, max, lookIn }: Pick<ClaimRequest, "onCall" | "max" | "lookIn">,
-  { leases, hasLeft = false, hasLeftRows = false, fleet }: Claimed,
+  { leases, leftJobs = 0, hasLeftRows = false, fleet }: Claimed,
   now: number,
 ): Promise<Chosen | undefined> {
   if (onCall === undefined) return undefined;
@@ -178,10 +176,12 @@ export async function askedDuty(
   const { more = 0 } = onCall;
   checkInteger("more", more, 0, MORE_MAX);
   const isNamed = lookIn?.length === 0;
-  const jobs = isNamed ? more : hasLeft ? Math.max(1, more) : 0;
+  const jobs = isNamed ? more : leftJobs === 0 ? 0 : Math.max(leftJobs, more);
   const left = hasLeftRows ? Math.max(1, jobs) : jobs;
   // A quiet one is given no job.
   const room = session.isQuiet === true ? 0 : max - leases.length;
+  // It is at work, and has no duty to end.
+  if (room === 0 && left === 0 && session.peers === undefined) return { fields: {}, duty: OFF };
   return await dutyAfterClaim(ctx, session, onCall, { room, left }, now);
 }
 
@@ -201,14 +201,14 @@ async function dutyAfterClaim(
   now: number,
 ): Promise<Chosen> {
   const peers = peersOf(session, request);
-  const seen = await see(ctx, peers, session, now, left > 0);
+  const seen = await see(ctx, peers, session, now, left);
   const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
   const { standbySince: place = 0 } = session;
   const wasCalled = session.peers === peers && place >= WATCHING;
-  const isShort = left > room + (wasCalled ? 0 : standing.withRoom.length);
-  if (room === 0) return await fillUp(ctx, session, peers, { seen, shown: standing }, isShort, now);
-  if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+  const lacking = Math.max(0, left - room - (wasCalled ? 0 : standing.withRoom.length));
+  if (room === 0) return await fillUp(ctx, session, peers, { seen, shown: standing }, lacking, now);
+  if (lacking > 0) await callUp(ctx, peers, seen, { now, watcher: standing.watcher, lacking });
   const wanted = isMore(seen, standing) ? ON_CALL : RANKED_SESSIONS_MAX;
   const { withRoom } = standing;
   if (withRoom.length >= wanted && (await hasWitness(ctx, peers, withRoom)))
@@ -225,7 +225,7 @@ async function fillUp(
   session: Session,
   peers: string,
   { seen, shown }: { seen: Seen; shown: Standing },
-  isShort: boolean,
+  lacking: number,
   now: number,
 ): Promise<Chosen> {
   if (!isOnCall(session, peers)) {
@@ -233,7 +233,7 @@ async function fillUp(
       await callUp(ctx, peers, seen, { now, watcher: shown.watcher, most: ON_CALL });
       return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, shown) };
     }
-    if (isShort) await callUp(ctx, peers, seen, { now, watcher: shown.watcher });
+    if (lacking > 0) await callUp(ctx, peers, seen, { now, watcher: shown.watcher, lacking });
     return { fields: {}, duty: OFF };
   }
   // In a burst all on call fill up together: one that reads all of them retries with each. A witness is enough beside two.
@@ -244,7 +244,7 @@ async function fillUp(
   const { length } = standing.withRoom;
   if (length === 0)
     await callUp(ctx, peers, seen, { now, watcher: standing.watcher, most: RANKED_SESSIONS_MAX });
-  else if (isShort) await callUp(ctx, peers, seen, { now, watcher: standing.watcher });
+  else if (lacking > 0) await callUp(ctx, peers, seen, { now, watcher: standing.watcher, lacking });
   if (length !== 1) return { fields: {}, duty: OFF };
   return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
 }
@@ -265,7 +265,7 @@ export async function dutyAtBeat(
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
-  const seen = await see(ctx, peers, session, now, more > 0);
+  const seen = await see(ctx, peers, session, now, more);
   // It ends its duty. Workers on call that do so at the same time may be the last with room.
   const isFull = room === 0 && isOnCall(session, peers);
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
@@ -321,7 +321,7 @@ function stillStandsBy(
 export async function dutyAtEnd(ctx: MutationCtx, session: Session, now: number): Promise<void> {
   const { peers } = session;
   if (peers === undefined || !isOnCall(session, peers)) return;
-  const seen = await see(ctx, peers, session, now, false);
+  const seen = await see(ctx, peers, session, now, 0);
   const listeners = await readListeners(ctx.db, peers);
   const { watcher, withRoom } = standingOf({ ...seen, listeners }, session, now);
   const most = ON_CALL - withRoom.length;

@@ -188,7 +188,8 @@ async function lookAtLevel(
   tentative: Picks,
   isLowest: boolean,
 ): Promise<void> {
-  const { own, turn, guarded, maySteal, part } = target.assignment;
+  const { own, turn, guarded, part, busy } = target.assignment;
+  let { maySteal } = target.assignment;
   // A clock decides here only when another session may steal; the owner finds the job independently of clocks.
   const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
   for (const order of bandsOf(level.priority)) {
@@ -202,6 +203,9 @@ async function lookAtLevel(
       shareOf(target, mine, windowOf(tentative.need, target.assignment)),
     );
     const rows = mine.flatMap((placeScan) => placeScan.rows).sort(byKey);
+    // One that was called up leaves the last jobs to as many sessions at work, which are back in a moment.
+    const waiting = (rows.length * target.shards) / own.length;
+    maySteal ||= target.isWoken && Math.random() * busy < waiting;
     if (turn === "unknown") {
       pickScattered(tentative, rows, 1);
     } else {
