@@ -63,7 +63,7 @@ export function observeCalls({ long, pending, world, tokenId }: FullWorld) {
     "claim/onCall:seePeers": [
       query("claim/onCall:seePeers", {
         ...{ peers: peersIn(tokenId), worker: "worker", now },
-        ...{ isGrowing: true, atLeast: 8 },
+        ...{ left: 1_000_000, atLeast: 8 },
       }),
     ],
     "claim/fleet:fleetMembers": [
