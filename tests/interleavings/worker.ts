@@ -49,6 +49,12 @@ export class Worker {
     return mutation("lib:report", { ...this.#session(), updates });
   }
 
+  /** An outcome that its calls could not record. */
+  handsOver({ id, attempt }: Attempt, outcome: Finished["outcome"] = SUCCEEDED): Call {
+    const finished: Finished = { id, attempt, outcome };
+    return mutation("lib:completeLater", { ...this.#session(), finished });
+  }
+
   async claim(max = 1, queues = [this.line.queue]): Promise<ClaimedJob[]> {
     const { jobs, cursor } = await this.line.do<ClaimReply>(this.claims(max, queues));
     this.#cursor = cursor;

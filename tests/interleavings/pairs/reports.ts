@@ -2,6 +2,7 @@
 import type { ReportAnswer } from "../../../src/shared/index.js";
 import { must } from "../../races/world.js";
 import { UNVALIDATED, type Pair } from "../pair.js";
+import { LEASE_MS, type Line } from "../line.js";
 import { Worker } from "../worker.js";
 
 type ReportReply = { answers: ReportAnswer[] };
@@ -92,4 +93,100 @@ const reportAndComplete: Pair = {
   ],
 };
 
-export const REPORTS: readonly Pair[] = [firstReport, reportAndExpire, reportAndComplete];
+/** A worker's call without an answer may go on while the worker repeats it. */
+const twoHandOvers: Pair = {
+  of: "a hand-over of an outcome, its repeat, and the mutation that records it",
+  orders: 672,
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const [job] = await worker.claim();
+    return {
+      calls: { one: worker.handsOver(job!), two: worker.handsOver(job!) },
+      check(_, line) {
+        const count = recorders(line);
+        must(count === 1, `${count} mutations were to record one outcome`);
+      },
+      async rest(line) {
+        await line.pass(LEASE_MS);
+        must(line.job(id!).status === "succeeded", "an outcome that was handed over is lost");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the note of the mutation in the job's row",
+      changes: [
+        {
+          in: "completeLater.ts:completeLater",
+          call: "noteHandedOver",
+          gives: "await ctx.scheduler.runAfter(0, recordLate, args)",
+        },
+      ],
+      finds: /^2 mutations/,
+    },
+    UNVALIDATED,
+  ],
+};
+
+/** Its own call, which had no answer, records the outcome after all; or the sweep has ended the lease. */
+const handOverAndEnd = (end: "complete" | "tend/janitor:sweep"): Pair => ({
+  of: `a hand-over of an outcome, the mutation that records it, and ${ENDS[end]}`,
+  orders: ENDINGS[end],
+  async setUp(line) {
+    const [id] = await line.enqueue();
+    const worker = new Worker(line, "worker");
+    const [job] = await worker.claim();
+    if (end !== "complete") await line.untilSweep();
+    const handOver = worker.handsOver(job!, FAILED);
+    return {
+      calls: { handOver, ...(end === "complete" ? { complete: worker.completes([job!]) } : {}) },
+      check(answers, line) {
+        // A sweep by an older snapshot sees no lease that has run out.
+        const { status, releases = 0 } = line.job(id!);
+        const hasEnded = status === "succeeded" || releases === 1;
+        const isLate = hasEnded && answers.isBefore(end, "handOver");
+        must(!isLate || recorders(line) === 0, "an attempt that has ended is to be recorded");
+      },
+      async rest(line) {
+        await line.pass(LEASE_MS);
+        const { status, releases = 0 } = line.job(id!);
+        const isEnded = status === "succeeded" || status === "failed";
+        const told = line.rows("told", "").length;
+        must(told === (isEnded ? 1 : 0), `a job that is ${String(status)} had ${told} callbacks`);
+        must(isEnded !== (releases === 1), "the outcome is lost, or the lease's end is");
+      },
+    };
+  },
+  mutants: [
+    {
+      without: "the check whether the attempt is the session's",
+      changes: [
+        { in: "completeLater.ts:completeLater", condition: '"leaseLost"', is: "job === null" },
+      ],
+      finds: /^an attempt that has ended/,
+    },
+    UNVALIDATED,
+  ],
+});
+const ENDS = {
+  complete: "the completion of the same attempt",
+  "tend/janitor:sweep": "the sweep that ends its lease",
+};
+const ENDINGS = { complete: 294, "tend/janitor:sweep": 620 };
+const FAILED = { kind: "failed", error: "as it was handed over", retryable: false } as const;
+
+/** How many mutations were to record an outcome that was handed over. */
+function recorders(line: Line): number {
+  const names = line.rows("_scheduled_functions").map(({ name }) => String(name));
+  return names.filter((name) => name.includes("recordLate")).length;
+}
+
+export const REPORTS: readonly Pair[] = [
+  firstReport,
+  reportAndExpire,
+  reportAndComplete,
+  twoHandOvers,
+  handOverAndEnd("complete"),
+  handOverAndEnd("tend/janitor:sweep"),
+];
