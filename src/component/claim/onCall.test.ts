@@ -253,6 +253,21 @@ describe("a claim", () => {
     expect(await watcher.isCalled()).toBe(true);
   });
 
+  test("calls up a worker that stands by alone, though its place was ahead of the clock", async () => {
+    const { world, on, standby, watcher } = await newFleet(9);
+    const [preferred, ...others] = standby;
+    await watcher.leaves();
+    await on[0]!.beats({ prefers: [preferred!.name] });
+    expect((await preferred!.claims())?.since).toBeGreaterThan(Date.now());
+    for (const one of others) await one.leaves();
+    expect(await preferred!.isCalled()).toBe(false);
+    vi.setSystemTime(Date.now() + 100);
+    await world.enqueueBatch([1, 2]);
+    await on[0]!.claims();
+    await on[1]!.claims();
+    expect(await preferred!.isCalled()).toBe(true);
+  });
+
   test("forgets the oldest call-ups of others, however long those of the first peers are in use", async () => {
     const { world, on } = await newFleet();
     const old = Date.now() - CALL_UPS_KEPT_MS - 10;

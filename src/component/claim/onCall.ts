@@ -335,7 +335,7 @@ function onCall({ sessionKey }: Session, seen: Seen, standing: Standing): Duty {
   return { kind: "onCall", size: others.length + 1, rank, ...nextMs };
 }
 
-/** Its place is after all that stand by; the first one without another that watches does that. */
+/** Its place is after all that stand by. Where none watches it does, if its last call, by which it is called, reaches its place. */
 function standBy(
   session: Session,
   request: OnCallRequest,
@@ -347,7 +347,7 @@ function standBy(
   const { peers: of, standbySince = 0 } = session;
   const keepsPlace = of === peers && standbySince >= FIRST_PLACE && standbySince > seen.last;
   const since = keepsPlace ? standbySince : Math.max(now, seen.last + 1);
-  const isWatching = watcher === undefined;
+  const isWatching = watcher === undefined && since <= now;
   const nextMs = isWatching ? WATCH_MS : presenceOf(request, session, seen, since, now);
   return {
     fields: { peers, standbySince: isWatching ? WATCHING : since, silentMs: nextMs },
