@@ -200,18 +200,36 @@ describe("a worker that was called up", () => {
       finished: [succeeded({ id, attempt })],
     });
     let callSeq = 3;
-    return async (afterMs = 0) => {
+    const take = async (afterMs = 0) => {
       vi.setSystemTime(Date.now() + afterMs);
       const request = { ...args, name: "a", max: 1, queues: [world.queue], woken: true };
       return (await world.t.mutation(api.lib.claim, { ...request, callSeq: (callSeq += 1) })).jobs
         .length;
     };
+    /** The others beat, as with long jobs of short leases. */
+    const others = async (afterMs: number) => {
+      vi.setSystemTime(Date.now() + afterMs);
+      for (const { sessionKey, leases } of await world.all("sessions")) {
+        const held = leases.map(({ id: job, attempt: of }) => ({ id: job, attempt: of }));
+        if (held.length > 0)
+          await world.t.mutation(api.lib.heartbeat, { ...args, sessionKey, leases: held });
+      }
+    };
+    return Object.assign(take, { others });
   }
 
   test("leaves a job in another's shard to as many as are at work, and takes it once these are silent", async () => {
     const take = await besideBusy(1);
     expect(await take()).toBe(0);
     expect(await take(500)).toBe(1);
+  });
+
+  test("takes it once it has waited for long, though these call on and on", async () => {
+    const take = await besideBusy(1);
+    await take.others(1_900);
+    expect(await take()).toBe(0);
+    await take.others(200);
+    expect(await take()).toBe(1);
   });
 
   test("takes one of more jobs than they are", async () => {

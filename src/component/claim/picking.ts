@@ -44,6 +44,9 @@ const CROWD_MORE = 2;
 const WINDOW_MAX = 128;
 const WINDOW_LEAST_FACTOR = 1.5;
 
+/** One that was called up leaves a job for so long: the sessions at work may have long jobs, or be none that may have it. */
+const LEFT_MS = 2_000;
+
 /** A row newer than this clock was committed by a clock that is ahead. */
 const CLOCKS_APART_MS = 60_000;
 
@@ -189,9 +192,9 @@ async function lookAtLevel(
   isLowest: boolean,
 ): Promise<void> {
   const { own, turn, guarded, part, busy } = target.assignment;
-  let { maySteal } = target.assignment;
-  // A clock decides here only when another session may steal; the owner finds the job independently of clocks.
-  const waited = commitTimeOf(target.now + (target.isWoken ? CLOCKS_APART_MS : -STEAL_AFTER_MS));
+  const { isWoken } = target;
+  const isThief = target.assignment.maySteal;
+  const maySteal = isThief || isWoken;
   for (const order of bandsOf(level.priority)) {
     if (tentative.isFull) return;
     const known = new Map<number, PlaceScan>();
@@ -203,9 +206,12 @@ async function lookAtLevel(
       shareOf(target, mine, windowOf(tentative.need, target.assignment)),
     );
     const rows = mine.flatMap((placeScan) => placeScan.rows).sort(byKey);
-    // One that was called up leaves the last jobs to as many sessions at work, which are back in a moment.
+    // One that was called up leaves the last jobs to as many sessions at work, which are back in a moment if ever.
     const waiting = (rows.length * target.shards) / own.length;
-    maySteal ||= target.isWoken && Math.random() * busy < waiting;
+    const mayTakeNew = isWoken && (isThief || Math.random() * busy < waiting);
+    const oldMs = mayTakeNew ? -CLOCKS_APART_MS : isWoken ? LEFT_MS : STEAL_AFTER_MS;
+    // A clock decides here only when another session may steal; the owner finds the job independently of clocks.
+    const waited = commitTimeOf(target.now - oldMs);
     if (turn === "unknown") {
       pickScattered(tentative, rows, 1);
     } else {
