@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { api } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { RANKED_SESSIONS_MAX } from "../../shared/index.js";
 import {
@@ -178,6 +179,23 @@ describe("the sessions read by a claim", () => {
     expect(await seesIdle({}, [world.queue, { ...world.queue, name: "other" }])).toBe(true);
     expect(await seesIdle({ now: Date.now() + 500 })).toBe(true);
     expect(await seesIdle({ now: Date.now() + 500, silentMs: 300 })).toBe(false);
+  });
+
+  test("are the idle ones, too, where some of the active have run out of time: the rest is no fleet", async () => {
+    const world = await newWorld();
+    await world.worker("idle").claim();
+    await world.enqueueBatch(Array.from({ length: RANKED_SESSIONS_MAX + 1 }, (_, n) => n));
+    for (let n = 0; n <= RANKED_SESSIONS_MAX; n += 1) await world.worker(`w${n}`).claim(1);
+    await world.t.run(async ({ db }) => {
+      const late = (await db.query("sessions").collect()).filter(({ name }) => /w[01]/.test(name));
+      for (const { _id } of late) await db.patch("sessions", _id, { expiresAt: Date.now() - 1 });
+    });
+    const onCall = { peers: "alike" };
+    const { fleet } = await world.t.mutation(api.lib.claim, {
+      ...{ token: world.token, sessionKey: "new", callSeq: 1, name: "new", max: 1 },
+      ...{ queues: [world.queue], onCall },
+    });
+    expect(fleet?.size).toBeGreaterThan(RANKED_SESSIONS_MAX);
   });
 
   test("do not say which have expired where more are active than were read", async () => {

@@ -77,12 +77,14 @@ export async function findSessions(
     .withIndex("standing", (q) => q.eq("state", "active"))
     .order("desc")
     .take(RANKED_SESSIONS_MAX + 1);
+  const isLive = ({ expiresAt }: Doc<"sessions">) => expiresAt >= now;
   const isAlike = (session: Doc<"sessions">) =>
     isAtWork(session, now, silentMs) && queues.every(({ name }) => session.queues.includes(name));
-  const isBusy = isFleet === true && (await finding).filter(isAlike).length > RANKED_SESSIONS_MAX;
+  const isBusy =
+    isFleet === true && (await finding).filter(isLive).filter(isAlike).length > RANKED_SESSIONS_MAX;
   const [active, idle] = await Promise.all([finding, isBusy ? [] : findIdle(db, now)]);
   return {
-    live: [...active.filter(({ expiresAt }) => expiresAt >= now), ...idle],
+    live: [...active.filter(isLive), ...idle],
     expired:
       active.length > RANKED_SESSIONS_MAX
         ? null
