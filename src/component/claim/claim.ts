@@ -29,7 +29,7 @@ import type { Look } from "./choose.js";
 import { decodeCursor, encodeCursor, ofQueues } from "../rows/cursors.js";
 import type { Claimed, ClaimReply, ClaimRequest } from "./claimCall.js";
 import { countAnew } from "./fleet.js";
-import { FIRST_PLACE } from "../rows/duties.js";
+import { WATCHING } from "../rows/duties.js";
 import { closeCall, room, type Session } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { askedDuty } from "./onCall.js";
@@ -271,8 +271,8 @@ export async function takeFrom(
       ...(lane?.isCrowded === true ? { isCrowded: true } : {}),
       ...(request.onCall === undefined ? {} : { isFleet: true }),
       ...(session.state === "active" ? { silentMs: now - session.lastSeenAt } : {}),
-      // One that stood by has been called up, and comes in its turn.
-      ...(request.woken === true || (session.standbySince ?? 0) >= FIRST_PLACE
+      // One that stood by has been called up, or watches, and comes in its turn.
+      ...(request.woken === true || (session.standbySince ?? 0) >= WATCHING
         ? { isWoken: true }
         : {}),
       ...(request.placed === true

@@ -9,6 +9,7 @@ import {
 import { api } from "../_generated/api.js";
 import type { Doc } from "../_generated/dataModel.js";
 import { fleetOf, PlacesByQueue, type Fleet } from "./fleet.js";
+import { WATCHING } from "../rows/duties.js";
 import { newWorld, succeeded, type World } from "../setup.test.js";
 import { findSessions, assignmentInFleet } from "./assignment.js";
 
@@ -200,9 +201,9 @@ describe("a worker that was called up", () => {
       finished: [succeeded({ id, attempt })],
     });
     let callSeq = 3;
-    const take = async (afterMs = 0) => {
+    const take = async (afterMs = 0, how: object = { woken: true }) => {
       vi.setSystemTime(Date.now() + afterMs);
-      const request = { ...args, name: "a", max: 1, queues: [world.queue], woken: true };
+      const request = { ...args, name: "a", max: 1, queues: [world.queue], ...how };
       return (await world.t.mutation(api.lib.claim, { ...request, callSeq: (callSeq += 1) })).jobs
         .length;
     };
@@ -215,7 +216,15 @@ describe("a worker that was called up", () => {
           await world.t.mutation(api.lib.heartbeat, { ...args, sessionKey, leases: held });
       }
     };
-    return Object.assign(take, { others });
+    /** It stands by as the one that watches. */
+    const watches = async () =>
+      await world.t.run(async ({ db }) => {
+        const [row] = (await db.query("sessions").collect()).filter(
+          ({ sessionKey }) => sessionKey === args.sessionKey,
+        );
+        await db.patch("sessions", row!._id, { peers: "alike", standbySince: WATCHING });
+      });
+    return Object.assign(take, { others, watches });
   }
 
   test("leaves a job in another's shard to as many as are at work, and takes it once these are silent", async () => {
@@ -230,6 +239,13 @@ describe("a worker that was called up", () => {
     expect(await take()).toBe(0);
     await take.others(200);
     expect(await take()).toBe(1);
+  });
+
+  test("takes it, too, where it is the one that watches", async () => {
+    const take = await besideBusy(1);
+    await take.others(2_100);
+    await take.watches();
+    expect(await take(0, {})).toBe(1);
   });
 
   test("takes one of more jobs than they are", async () => {
