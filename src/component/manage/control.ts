@@ -77,6 +77,9 @@ export async function configureQueue(
 ): Promise<Changed> {
   checkQueueOverrides(named.queue, overrides);
   const row = await getOrDeclare(ctx, named);
+  // Together, since a rest needs a ring: fields that only code can declare decide which overrides are allowed. Overrides
+  // from before have no meaning where a later deploy declares a queue that allows them no more, and refuse nothing.
+  checkQueueConfig(row.name, { ...row.config, ...overrides });
   return await override(ctx, row, { ...row.overrides, ...overrides });
 }
 
@@ -112,8 +115,6 @@ async function override(
   overrides: QueueOverrides,
 ): Promise<Changed> {
   if (canonicalJson(row.overrides ?? {}) === canonicalJson(overrides)) return { changed: false };
-  // Together, since a rest needs a ring: fields that only code can declare decide which overrides are allowed.
-  checkQueueConfig(row.name, { ...row.config, ...overrides });
   const shards = overrides.shards ?? row.config.shards;
   if (shards > row.shardsEver) await checkShards(ctx.db, row.name, shards);
   const changed = await change(

@@ -85,7 +85,11 @@ function inForce({ config, overrides }: Doc<"queues">): Settings {
     handlerMissingAfterMs: HANDLER_MISSING_DEFAULT_MS,
     listBy: [],
   };
-  return { ...settings, ...config, ...overrides };
+  const all: Settings = { ...settings, ...config, ...overrides };
+  if (!all.circular) return all;
+  // Items of a ring have none: the override is from before the queue became one.
+  const { deadlineMs: _, ...ofRing } = all;
+  return ofRing;
 }
 
 /** A queue's row, or `null` if no code has ever declared it. */
