@@ -21,12 +21,9 @@ export interface Turn {
   sharers: number;
 }
 
-/**
- * The turn of the worker of this rank. A queue with one shard has asked for strict order: there every worker takes from the
- * head, as if alone.
- */
+/** The turn of the worker of this rank. */
 export function turnOf(rank: number, workers: number, shards: number): Turn {
-  if (shards === 1 || workers <= shards) return { index: 0, sharers: 1 };
+  if (workers <= shards) return { index: 0, sharers: 1 };
   const shard = rank % shards;
   return {
     index: Math.floor(rank / shards),

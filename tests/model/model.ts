@@ -54,7 +54,7 @@ export class Model {
     const changed = text(overrides) !== text(this.overrides);
     if (changed) this.configuredAt = now;
     this.overrides = overrides;
-    this.shards = Math.max(this.shards, this.config.shards);
+    this.shards = this.config.shards;
     return changed;
   }
 

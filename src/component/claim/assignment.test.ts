@@ -85,14 +85,6 @@ describe("the turn", () => {
     expect(assignmentAmong("new", queue, fleet(3), NOW).turn).toBe("unknown");
   });
 
-  test("in a queue of one shard is every session's, a newcomer's too: it has asked for strict order", () => {
-    const strict = { name: "tiles", shards: 1 };
-    expect(assignmentAmong("new", strict, fleet(3), NOW)).toMatchObject({
-      own: [0],
-      turn: { index: 0, sharers: 1 },
-    });
-  });
-
   test("leaves out sessions that serve other queues", () => {
     const live = [session("me"), ...fleet(9, { queues: ["videos"] })];
     expect(assignmentAmong("me", queue, live, NOW)).toMatchObject({
@@ -120,19 +112,12 @@ describe("sessions of one queue agree without a word between them", () => {
     expect(stands.map(({ turn }) => turn)).toEqual([0, 1].map((index) => ({ index, sharers: 2 })));
   });
 
-  test("on no turns in a crowd at one shard: it has asked for strict order", () => {
-    const live = [session("b", { state: "active" }), session("a", { state: "active" })];
-    const stand = assignmentInCrowd("b", { ...queue, shards: 1 }, live);
-    expect(stand).toMatchObject({ own: [0], turn: { index: 0, sharers: 1 } });
-  });
-
-  test("on nothing before a fleet is counted, but for one shard: a newcomer has a shard, and no turn", () => {
+  test("on nothing before a fleet is counted: a newcomer has a shard, and no turn", () => {
     const unknown = { size: 200, rank: null, isMiscounted: true };
     const none = { active: 0, idle: 0 };
     const stand = assignmentInFleet("new", 8, unknown, none);
     expect(stand).toMatchObject({ turn: "unknown", isAlone: false });
     expect(everyShard).toContain(stand.own[0]);
-    expect(assignmentInFleet("new", 1, unknown, none).turn).toEqual({ index: 0, sharers: 1 });
     const ranked = assignmentInFleet("new", 8, { ...unknown, rank: 9 }, none);
     expect(ranked).toMatchObject({ own: [1], turn: { index: 1, sharers: 25 } });
   });

@@ -119,8 +119,7 @@ export function servingOthers(
  * The session's stand, by its rank among the live sessions that serve the queue.
  *
  * A session that is not among them yet cannot see other newcomers, so it expects a fleet: of fifty workers that start
- * at once and each believed itself alone, all but one would retry, several times. A queue with one shard has asked for
- * strict order, and every session takes from its head.
+ * at once and each believed itself alone, all but one would retry, several times.
  */
 export function assignmentAmong(
   sessionKey: string,
@@ -139,14 +138,17 @@ export function assignmentAmong(
   const rivals = self?.state === "active" ? others : others.filter(({ state }) => state === "idle");
   return {
     own: shardsOf(sessionKey),
-    turn: self !== undefined || shards === 1 ? turnOf(rank, sessions.length, shards) : "unknown",
+    turn: self !== undefined ? turnOf(rank, sessions.length, shards) : "unknown",
     isAlone: others.length === 0,
     guarded: new Set(awake.flatMap((session) => shardsOf(session.sessionKey))),
     ...thiefAmong(rivals.filter((rival) => isAtWork(rival, now)).length),
   };
 }
 
-/** The stand of a claim that takes any job, from the head on: other sessions rely on it. */
+/**
+ * The stand of a claim that takes any job, from the head on: other sessions rely on it, or its queue has asked for strict
+ * order by having one shard.
+ */
 export function assignmentAlone(shards: number): Assignment {
   return {
     own: ownShards(0, 1, shards),
@@ -164,7 +166,6 @@ export function assignmentInCrowd(
   live: readonly Doc<"sessions">[],
 ): Assignment {
   const alone = assignmentAlone(queue.shards);
-  if (queue.shards === 1) return alone;
   const busy = servingOthers(sessionKey, queue.name, live).filter(
     ({ state }) => state === "active",
   );
@@ -182,7 +183,7 @@ export function assignmentInFleet(
   const known = rank ?? stableHash(sessionKey) % size;
   return {
     own: ownShards(known, size, shards),
-    turn: rank === null && shards > 1 ? "unknown" : turnOf(known, size, shards),
+    turn: rank === null ? "unknown" : turnOf(known, size, shards),
     isAlone: false,
     guarded: new Set(ownShards(0, 1, shards)),
     ...thiefAmong(Math.min(size, active + idle), active),

@@ -108,6 +108,8 @@ const vLookedAtQueue = v.object({
   upTo: v.optional(v.int64()),
   /** It has no handler: a lane takes jobs that bring one. */
   needsHandler: v.optional(v.boolean()),
+  /** Its jobs are spread over one shard, and over more before: all are claimed in the order in which they came. */
+  isStrict: v.optional(v.boolean()),
   /** It is not searched: the claim names the jobs that it wants of it. */
   isPassedBy: v.optional(v.boolean()),
 });
@@ -270,7 +272,7 @@ async function targetOf(
     upTo,
     conditions,
   }: LookArgs,
-  { name, shards, epoch, upTo: left }: LookedAtQueue,
+  { name, shards, epoch, upTo: left, isStrict = shards === 1 }: LookedAtQueue,
   { live, fleet, mine }: { live: Doc<"sessions">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<LaneTarget> {
   const known = boundsFor(mine, name, conditions.maxCost);
@@ -281,11 +283,12 @@ async function targetOf(
   const newest = isAllLeft ? earlier(left, upTo) : upTo;
   const young = left === undefined || isAllLeft ? undefined : { offers, after: left };
   const woken = isWoken || isCrowded;
-  const target = { name, shards, epoch, bounds, now, newest, isWoken: woken, young };
-  if (everywhere === true) {
-    const crowd = isCrowded
-      ? assignmentInCrowd(sessionKey, { name, shards }, live)
-      : assignmentAlone(shards);
+  const target = { name, shards, isStrict, epoch, bounds, now, newest, isWoken: woken, young };
+  if (everywhere === true || isStrict) {
+    const crowd =
+      isCrowded && !isStrict
+        ? assignmentInCrowd(sessionKey, { name, shards }, live)
+        : assignmentAlone(shards);
     return { ...target, assignment: crowd };
   }
   const others = servingOthers(sessionKey, name, live);

@@ -11,7 +11,7 @@ import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
 import { newBudget, snapshotOf, type ScanContext, type Place } from "../index/scan.js";
 
-export interface WaitingIn extends Pick<Queue, "epoch" | "shardsEver" | "config"> {
+export interface WaitingIn extends Pick<Queue, "epoch" | "config"> {
   bounds: (QueueBounds | undefined)[];
   /** The places of each band, in the order in which they are claimed. */
   bands: Place[][];

@@ -59,8 +59,8 @@ export async function nameWaiting(ctx: QueryCtx, args: LookRequest): Promise<Wai
 }
 
 /** Whether the jobs of a queue are claimed in an order that a name would break. */
-export function keepsOrder({ shardsEver, config }: Pick<Queue, "shardsEver" | "config">): boolean {
-  return shardsEver === 1 || config.circular;
+export function keepsOrder({ config }: Pick<Queue, "config">): boolean {
+  return config.shards === 1 || config.circular;
 }
 
 function named({ _id, failedBy, prefer }: Doc<"jobs">): Waiting["jobs"][number] {

@@ -55,6 +55,8 @@ export interface Target {
   name: string;
   /** The most it ever had. */
   shards: number;
+  /** Every claimer takes from the head of all shards: strict order was asked for. */
+  isStrict: boolean;
   epoch: number;
   assignment: Assignment;
   bounds: readonly (QueueBounds | undefined)[];
@@ -161,7 +163,7 @@ export async function pickRest(
       for (const placeScan of placeScans) lift(placeScan, target.newest);
       for (;;) {
         const rows = placeScans.flatMap((placeScan) => placeScan.rows).sort(byKey);
-        const start = target.shards === 1 ? 0 : Math.floor(Math.random() * rows.length);
+        const start = target.isStrict ? 0 : Math.floor(Math.random() * rows.length);
         for (const row of [...rows.slice(start), ...rows.slice(0, start)]) picks.add(row);
         const unread = placeScans.filter(goesOn);
         if (picks.isFull) return false;
@@ -302,8 +304,8 @@ function windowOf(need: number, { turn, isAlone }: Assignment): number {
  * How many of them in each place. Jobs are spread at random over the shards: twice a shard's share nearly always
  * suffices, and reads no more than that. Where strict order was asked for, nearly always is not enough.
  */
-function shareOf({ shards }: Target, placeScans: readonly PlaceScan[], window: number): number {
-  return shards === 1 ? window : Math.min(window, 2 * Math.ceil(window / placeScans.length));
+function shareOf({ isStrict }: Target, placeScans: readonly PlaceScan[], window: number): number {
+  return isStrict ? window : Math.min(window, 2 * Math.ceil(window / placeScans.length));
 }
 
 function byKey(a: SeenRow, b: SeenRow): number {
