@@ -179,7 +179,8 @@ export async function findDeclared(
   if (row === null) return null;
   if (!sameConfig(row.config, config)) {
     checkQueueConfig(name, config);
-    const isSettled = now >= row.configuredAt + DECLARATION_SETTLE_MS;
+    // Also where the clock that declared it was ahead, and has been set back.
+    const isSettled = Math.abs(now - row.configuredAt) >= DECLARATION_SETTLE_MS;
     if (isSettled || isOpening(row, config)) return null;
   }
   return queueOf(row);

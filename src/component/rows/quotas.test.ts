@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi, onTestFinished } from "vitest";
 import { SESSION_RETENTION_MS, IDLE_LIVE_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
-import { newWorld, refusal, succeeded, Worker, type World } from "../setup.test.js";
+import { newWorld, refusal, succeeded, T0, Worker, type World } from "../setup.test.js";
 
 vi.mock("../../shared/tokenLimits.js", async (original) => ({
   ...(await original<object>()),
@@ -237,6 +237,20 @@ describe("the writes of a token's workers in an hour", () => {
     expect((await world.all("jobs")).filter(({ status }) => status === "canceled")).toHaveLength(
       12,
     );
+  });
+
+  test("is bounded for no longer where the clock was a day ahead, and is set back", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const world = await newWorld({ leaseMs: 24 * HOUR_MS });
+    vi.setSystemTime(T0 + 24 * HOUR_MS);
+    const worker = world.worker("a");
+    const { log } = await running(world, worker);
+    for (let i = 0; i < 6; i += 1) await worker.report(log(2_000));
+    expect(await refusal(worker.report(log(1)))).toMatchObject({ code: "quotaExceeded" });
+    vi.setSystemTime(T0);
+    expect(await worker.report(log(2_000))).toMatchObject([{ answer: "ok" }]);
+    expect(await worker.report(log(1))).toMatchObject([{ answer: "ok" }]);
+    expect(await world.all("tokenWrites")).toMatchObject([{ since: T0 }]);
   });
 
   test("counts rows, and not their text alone", async () => {

@@ -19,7 +19,8 @@ import type { DatabaseWriter } from "../_generated/server.js";
 
 /** Throws where the token's workers have written as much as they may. */
 export function checkQuota({ name, overQuotaUntil = 0 }: Doc<"tokens">, now: number): void {
-  if (overQuotaUntil <= now) return;
+  // A mark further ahead is by a clock that was ahead, and has been set back.
+  if (overQuotaUntil <= now || overQuotaUntil > now + TOKEN_HOUR_MS) return;
   throw conveyorError(
     "quotaExceeded",
     `The workers of the token "${name}" have written more than ${TOKEN_HOUR_BYTES} bytes of log entries, output and jobs to ` +
@@ -42,7 +43,7 @@ export async function countWrites(
     .query("tokenWrites")
     .withIndex("token", (q) => q.eq("token", token._id))
     .unique();
-  const isOfThisHour = row !== null && now < row.since + TOKEN_HOUR_MS;
+  const isOfThisHour = row !== null && Math.abs(now - row.since) < TOKEN_HOUR_MS;
   const since = isOfThisHour ? row.since : now;
   const written = (isOfThisHour ? row.bytes : 0) + drawn;
   const count = { token: token._id, since, bytes: written };
