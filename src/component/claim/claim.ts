@@ -70,8 +70,6 @@ export interface LaneLook {
   first?: Doc<"jobs">;
   /** So many bytes of payloads are to go with the jobs, or none at all. */
   carries?: number;
-  /** Once it has that job it does not search for more. */
-  takesOnlyItsJob?: boolean;
   /** Jobs that became claimable by a later commit are not for it. */
   upTo?: bigint;
   /** Jobs that became claimable by this commit are no longer left to workers outside. */
@@ -234,7 +232,7 @@ export async function takeFrom(
     return { leases: [], jobs: [], ruled: batch.ruled, cursor: same, timer: undefined };
   }
   if (lane?.first !== undefined) await takeSeen(ctx, batch, lane.first);
-  if (isFull(batch) || (lane?.takesOnlyItsJob === true && batch.leases.length > 0)) {
+  if (isFull(batch)) {
     return {
       leases: batch.leases,
       jobs: batch.jobs,
@@ -296,7 +294,7 @@ export async function takeFrom(
     timer: seen.timer,
     ...(seen.isLate ? { isLate: true } : {}),
     ...(seen.picks.length > picks.length ? { leftJobs: seen.more + 1 } : {}),
-    ...(seen.places.length === 0 ? {} : { places: seen.places }),
+    places: seen.places,
     ...(request.placed === true ? {} : { fleet: seen.fleet }),
     snapshot: hidesMore(seen, batch) ? null : seen.snapshot,
   };

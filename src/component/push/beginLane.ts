@@ -70,7 +70,7 @@ export async function takeAndBegin(
   const callSeq = session.callSeq + 1;
   const cameAt = (own?.seq as bigint | undefined) ?? due;
   const look: LaneLook = {
-    ...{ everywhere: true, due, takesOnlyItsJob, carries: LANE_CARRIES_BYTES },
+    ...{ everywhere: true, due, carries: LANE_CARRIES_BYTES },
     ...(target === null || target.kind === "wait" ? {} : { endsAt: target.endsAt }),
     // Jobs that became claimable after its own job have wakes of their own: they would only conflict.
     ...(own === null ? {} : { first: own, upTo: cameAt }),
