@@ -39,7 +39,6 @@ import { judgeCall } from "../claim/callNumbers.js";
 import { withEffects } from "../edges/applyEffects.js";
 import { tellAll } from "../edges/callbacks.js";
 import { leasedBefore, takeFrom, type LaneLook } from "../claim/claim.js";
-import type { Claimed } from "../claim/claimCall.js";
 import { executeAll } from "./execute.js";
 import { closeCall, generationOf, isWatched, keepLeases, type Session } from "../rows/sessions.js";
 import { describeLaneJobs, fetchJobs } from "./laneJobs.js";
@@ -198,13 +197,6 @@ interface Going {
   now: number;
 }
 
-const NOTHING: Omit<Claimed, "cursor"> = {
-  leases: [],
-  jobs: [],
-  ruled: new Map(),
-  timer: undefined,
-};
-
 async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const { session, args, answers, besideCallbacks, now } = going;
   // A callback or handler may have paused the queue, or changed its configuration.
@@ -230,13 +222,10 @@ async function goOn(ctx: MutationCtx, going: Going): Promise<LaneReply> {
   const open = new Map([[queue.name, queue]]);
   const look = { ...lookOf(gate, lane._id, now), endsAt: args.in?.endsAt ?? now };
   const max = isMutation(queue) ? room : fewerIfTried(room, now - (args.sentAt ?? now));
-  const taken: Claimed =
-    room === 0
-      ? { ...NOTHING, cursor: session.reply.cursor ?? "{}" }
-      : await takeFrom(ctx, session, args.callSeq, open, { max }, now, {
-          besideCallbacks,
-          lane: look,
-        });
+  const taken = await takeFrom(ctx, session, args.callSeq, open, { max }, now, {
+    besideCallbacks,
+    lane: look,
+  });
   const held = running + taken.leases.length;
   // No lane polls, and it has filled its room with jobs that wait: their wakes are late, or none comes.
   const isBehind = isQuiet(gate) && taken.leases.length > 0 && held === present.width;
