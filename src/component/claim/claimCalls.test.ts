@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { JANITOR_SLACK_MS, LEASES_MAX, TEND_LATE_MS } from "../../shared/index.js";
 import { api } from "../_generated/api.js";
 import { ACTION } from "../push/laneRows.test.js";
-import { FIRST_PLACE, WATCHING } from "../rows/duties.js";
+import { FIRST_PLACE, FULL, WATCHING } from "../rows/duties.js";
 import { newWorld, succeeded, type Worker } from "../setup.test.js";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -154,11 +154,12 @@ test("a claim without a job leaves no timer: a sweep comes for leases alone", as
   expect(await world.all("timers")).toMatchObject([{ kind: "janitor" }]);
 });
 
-test("a claim of a worker that has stood by takes a new job in another's shard, as one that answers a wake, and as no other does", async () => {
+test("a claim of a worker that has stood by, or watches, takes a new job in another's shard, as one that answers a wake, and as no other does", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0.99);
   for (const [standbySince, woken, taken] of [
     [undefined, false, 0],
-    [WATCHING, false, 0],
+    [FULL, false, 0],
+    [WATCHING, false, 1],
     [FIRST_PLACE, false, 1],
     [undefined, true, 1],
   ] as const) {
