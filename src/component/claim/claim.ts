@@ -333,7 +333,7 @@ function describeQueue(
 ) {
   const { leaseMs, fallbackAfterMs, handler } = config;
   const needs = lane !== undefined && handler === undefined ? { needsHandler: true } : {};
-  const isStrict = config.shards === 1 && shardsEver > 1 ? { isStrict: true } : {};
+  const isStrict = config.shards === 1 ? { isStrict: true } : {};
   const looked = { name, shards: shardsEver, epoch, leaseMs, ...isStrict, ...needs };
   if (lane === undefined || fallbackAfterMs === 0) return looked;
   const waited = commitTimeOf(now - fallbackAfterMs);
