@@ -159,18 +159,21 @@ export async function callUp(
     watcher,
     most,
     lacking,
+    wasCalled = false,
     againMs,
   }: {
     now: number;
     watcher: { lastSeenAt: number } | undefined;
     most?: number;
     lacking?: number;
+    /** The claim is of a worker that the last call-up called, with as many others. */
+    wasCalled?: boolean;
     againMs?: number | undefined;
   },
 ): Promise<boolean> {
   const isCertain = most !== undefined;
   const before = seen.callUp?.count ?? 0;
-  const isBurst = nextCount(seen.callUp, now) > ON_CALL;
+  const isBurst = wasCalled || nextCount(seen.callUp, now) > ON_CALL;
   if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return false;
   const isWatcherCalled = (seen.callUp?.upTo ?? 0) >= (watcher?.lastSeenAt ?? 0);
   if (!isCertain && seen.places.length === 0 && isWatcherCalled) return false;
@@ -186,7 +189,8 @@ export async function callUp(
       ? Math.max(...places, watcher.lastSeenAt, last + 1)
       : Math.max(...places, last);
   if (upTo === last) return false;
-  const called = { upTo, count, at: now };
+  // A few that are called for certain are no sign that a burst is over.
+  const called = { upTo, count: isBurst ? Math.max(count, row?.count ?? 0) : count, at: now };
   if (row !== null) {
     await ctx.db.patch("callUps", row._id, called);
     return true;

@@ -236,15 +236,18 @@ export const chooseJobs = internalQuery({
 });
 
 /**
- * How many jobs wait besides the picks, at least. Jobs are spread at random over shards: the ones seen in some of the
- * shards speak for the rest, less two standard deviations of such a count.
+ * How many jobs wait besides the picks, at least. Jobs are spread at random over shards, and the fullest is read only in
+ * part: the jobs seen in one shard speak for the rest, less two standard deviations of such a count.
  */
-function countMore({ target: { shards }, scanned }: Seen, picks: Picks): number {
-  const read = scanned.placeScans.filter(wasRead);
-  const rows = read.flatMap((placeScan) => placeScan.rows);
-  const more = rows.filter((row) => row.cost !== null && !picks.has(row)).length;
-  const part = new Set(read.map(({ shard }) => shardOf(shard))).size / shards;
-  return Math.max(more, Math.floor((more - 2 * Math.sqrt(more)) / (part || 1)));
+function countMore({ target, scanned }: Seen, picks: Picks): number {
+  const counts = new Array<number>(target.shards).fill(0);
+  for (const { shard, rows } of scanned.placeScans)
+    counts[shardOf(shard)]! += rows.filter((row) => row.cost !== null && !picks.has(row)).length;
+  const most = Math.max(...counts);
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return target.isStrict
+    ? sum
+    : Math.max(sum, Math.floor((most - 2 * Math.sqrt(most)) * target.shards));
 }
 
 interface Seen {

@@ -269,6 +269,29 @@ describe("a call-up", () => {
     expect(await reached(standby)).toBe(2 + 32);
   });
 
+  test("of a called worker is made by about four of the workers called with it, however late these come", async () => {
+    const { world, peers, standby, at } = await fleet({ on: 3, watching: 1, standby: 40 });
+    const row = { peers, upTo: standby[15]!.since, count: 16, at: at - 60_000 };
+    await world.t.run((ctx) => ctx.db.insert("callUps", row));
+    await world.enqueueBatch([1, 2, 3, 4]);
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
+    await standby[0]!.claims();
+    expect(await reached(standby)).toBe(16);
+    random.mockReturnValue(0.24);
+    await standby[1]!.claims();
+    expect(await reached(standby)).toBe(16 + 2);
+  });
+
+  test("of two for certain, amid a burst, leaves the burst's count", async () => {
+    const { world, peers, on, standby, at } = await fleet({ on: 1, full: 1, standby: 40 });
+    const row = { peers, upTo: standby[15]!.since, count: 16, at: at - 1 };
+    await world.t.run((ctx) => ctx.db.insert("callUps", row));
+    await world.enqueue();
+    await on[0]!.claims();
+    expect(await reached(standby)).toBe(16 + 8);
+    expect(await world.all("callUps")).toMatchObject([{ count: 16 }]);
+  });
+
   test("looks no further than past so many places of workers that are gone, or so large ones", async () => {
     const { world, peers, at, standby } = await fleet({ standby: 1 });
     const { _id, _creationTime, ...plain } = (await world.all("sessions"))[0]!;

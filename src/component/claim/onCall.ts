@@ -204,11 +204,11 @@ async function dutyAfterClaim(
   const seen = await see(ctx, peers, session, now, left);
   const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
-  const { standbySince: place = 0 } = session;
-  const wasCalled = session.peers === peers && place >= WATCHING;
+  const wasCalled = session.peers === peers && (session.standbySince ?? 0) >= WATCHING;
   const lacking = Math.max(0, left - room - (wasCalled ? 0 : standing.withRoom.length));
   if (room === 0) return await fillUp(ctx, session, peers, { seen, shown: standing }, lacking, now);
-  if (lacking > 0) await callUp(ctx, peers, seen, { now, watcher: standing.watcher, lacking });
+  const call = { now, watcher: standing.watcher, wasCalled, lacking };
+  if (lacking > 0) await callUp(ctx, peers, seen, call);
   const wanted = isMore(seen, standing) ? ON_CALL : RANKED_SESSIONS_MAX;
   const { withRoom } = standing;
   if (withRoom.length >= wanted && (await hasWitness(ctx, peers, withRoom)))
@@ -233,7 +233,8 @@ async function fillUp(
       await callUp(ctx, peers, seen, { now, watcher: shown.watcher, most: ON_CALL });
       return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, shown) };
     }
-    if (lacking > 0) await callUp(ctx, peers, seen, { now, watcher: shown.watcher, lacking });
+    const call = { now, watcher: shown.watcher, wasCalled: true, lacking };
+    if (lacking > 0) await callUp(ctx, peers, seen, call);
     return { fields: {}, duty: OFF };
   }
   // In a burst all on call fill up together: one that reads all of them retries with each. A witness is enough beside two.
