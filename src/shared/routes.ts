@@ -59,11 +59,6 @@ export function placeOf(route: number, shard: number): number {
   return route * SHARDS_MAX + shard;
 }
 
-/** The shard of such a value. */
-export function shardOf(place: number): number {
-  return place % SHARDS_MAX;
-}
-
 /** Whether a claimer with this offer may find a job to take in the route. */
 export function serves(
   route: { labels: readonly string[]; costClass: number },

@@ -14,7 +14,7 @@ import {
   type Turn,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
+import type { QueryCtx } from "../_generated/server.js";
 import type { Fleet } from "./fleet.js";
 
 /**
@@ -82,7 +82,15 @@ export async function findSessions(
     isAtWork(session, now, silentMs) && queues.every(({ name }) => session.queues.includes(name));
   const isBusy =
     isFleet === true && (await finding).filter(isLive).filter(isAlike).length > RANKED_SESSIONS_MAX;
-  const [active, idle] = await Promise.all([finding, isBusy ? [] : findIdle(db, now)]);
+  // The latest first. Before them lie dead entries of sessions that have called again since: of 64 workers that a burst had
+  // called, 74 with each claim, which made it half as long again.
+  const findIdle = async () =>
+    await db
+      .query("sessions")
+      .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
+      .order("desc")
+      .take(RANKED_SESSIONS_MAX + 1);
+  const [active, idle] = await Promise.all([finding, isBusy ? [] : findIdle()]);
   return {
     live: [...active.filter(isLive), ...idle],
     expired:
@@ -90,18 +98,6 @@ export async function findSessions(
         ? null
         : active.filter(({ expiresAt }) => expiresAt < now),
   };
-}
-
-/**
- * The latest first. Before them lie dead entries of sessions that have called again since: of 64 workers that a burst had
- * called, 74 with each claim, which made it half as long again.
- */
-async function findIdle(db: DatabaseReader, now: number): Promise<Doc<"sessions">[]> {
-  return await db
-    .query("sessions")
-    .withIndex("state", (q) => q.eq("state", "idle").gte("expiresAt", now - IDLE_LIVE_MS))
-    .order("desc")
-    .take(RANKED_SESSIONS_MAX + 1);
 }
 
 /** Live sessions that serve the queue, but for this one. */

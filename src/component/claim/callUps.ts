@@ -166,15 +166,15 @@ export async function callUp(
     watcher: { lastSeenAt: number } | undefined;
     most?: number;
     lacking?: number;
-    /** The claim is of a worker that the last call-up called, with as many others. */
+    /** By a worker that the last call-up called, with as many others: about four of these make the next one. */
     wasCalled?: boolean;
     againMs?: number | undefined;
   },
 ): Promise<boolean> {
   const isCertain = most !== undefined;
-  const before = seen.callUp?.count ?? 0;
   const isBurst = wasCalled || nextCount(seen.callUp, now) > ON_CALL;
-  if (!isCertain && isBurst && Math.random() * before >= CALL_UP_ASKS) return false;
+  const isOneOf = wasCalled || (isBurst && !isCertain);
+  if (isOneOf && Math.random() * (seen.callUp?.count ?? 0) >= CALL_UP_ASKS) return false;
   const isWatcherCalled = (seen.callUp?.upTo ?? 0) >= (watcher?.lastSeenAt ?? 0);
   if (!isCertain && seen.places.length === 0 && isWatcherCalled) return false;
   const row = await findCallUp(ctx.db, peers);

@@ -10,7 +10,7 @@ import {
   AVOID_MS,
   pendingOrder,
   rotate,
-  shardOf,
+  SHARDS_MAX,
   vConditions,
   vPlaces,
   TENDERS,
@@ -242,7 +242,9 @@ export const chooseJobs = internalQuery({
 function countMore({ target, scanned }: Seen, picks: Picks): number {
   const counts = new Array<number>(target.shards).fill(0);
   for (const { shard, rows } of scanned.placeScans)
-    counts[shardOf(shard)]! += rows.filter((row) => row.cost !== null && !picks.has(row)).length;
+    counts[shard % SHARDS_MAX]! += rows.filter(
+      (row) => row.cost !== null && !picks.has(row),
+    ).length;
   const most = Math.max(...counts);
   const sum = counts.reduce((all, count) => all + count, 0);
   return target.isStrict

@@ -171,8 +171,7 @@ export async function askedDuty(
   now: number,
 ): Promise<Chosen | undefined> {
   if (onCall === undefined) return undefined;
-  const isSmall = fleet === undefined || fleet.size <= RANKED_SESSIONS_MAX;
-  if (isSmall && session.peers === undefined) return undefined;
+  if (session.peers === undefined && (fleet?.size ?? 0) <= RANKED_SESSIONS_MAX) return undefined;
   const { more = 0 } = onCall;
   checkInteger("more", more, 0, MORE_MAX);
   const isNamed = lookIn?.length === 0;
@@ -272,8 +271,9 @@ export async function dutyAtBeat(
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
   const standing = standingOf({ ...seen, listeners }, session, now);
   const { others, withRoom, watcher, gone } = standing;
+  const wasCalled = more > 0 && !isOnCall(session, peers);
   const call = async (most: number, againMs?: number) =>
-    await callUp(ctx, peers, seen, { now, watcher, most, againMs });
+    await callUp(ctx, peers, seen, { now, watcher, most, againMs, wasCalled });
   const isCalling = more > 0 && (await call(CALL_UP_MAX, UNTAKEN_AGAIN_MS));
   if (!isOnCall(session, peers)) return stillStandsBy(session, request, peers, seen, standing, now);
   await forget(ctx, peers, gone, now);
