@@ -46,9 +46,13 @@ export const FLEET_OLD_MS = 60_000;
 /** How many workers of a fleet ask for that, of all that see the need. */
 export const FLEET_ASKS = 4;
 
-/** Workers on call, of many that are alike; and the most that one call-up calls. */
+/** Workers on call, of many that are alike. */
 export const ON_CALL = 2;
-export const CALL_UP_MAX = 256;
+/**
+ * The most workers that one call-up calls. Where a commit reruns more than 200 subscriptions, the platform spreads them over
+ * 5 ms for each (common/src/knobs.rs:1900-1910): 253 workers that were called at once came within 1.2 s.
+ */
+export const CALL_UP_MAX = 192;
 /** Waiting jobs that a worker may say it has left: a subscription names fewer. */
 export const MORE_MAX = 1_000_000;
 /** A call-up so soon after another calls twice as many; about so many of the workers that it called write the next one. */

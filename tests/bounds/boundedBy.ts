@@ -35,7 +35,7 @@ const BY: Record<string, string> = {
   "lib:isQuiet": "one session's row",
   "lib:standby": "two rows of call-ups",
   "claim/onCall:seePeers":
-    "32 sessions on call, and 512 that stand by (`CALL_UP_MAX`), `SESSIONS_READ_BYTES`",
+    "32 sessions on call, and 384 that stand by (`CALL_UP_MAX`), `SESSIONS_READ_BYTES`",
   "operate:quietWorker": "one session's row",
   "operate:resumeWorker": "one session's row",
   "tables:wanted": ONE_QUEUE,
