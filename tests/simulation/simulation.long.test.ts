@@ -124,6 +124,7 @@ const NOT_RECORDED = [
   "loses some: terminate",
   "rows: a row of a loop is done",
   "batches: a job of a batch is lost",
+  "quiet: a quiet worker claims again",
 ];
 
 test("all that should happen has happened in the seeds that were recorded, and the page says how often", async () => {
