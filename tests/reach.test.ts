@@ -13,12 +13,12 @@ import { componentModules } from "../scripts/support/testBuild.js";
 
 /** Files and functions, at most. */
 const BOUNDS: Record<keyof typeof HOT, [files: number, functions: number]> = {
-  claim: [35, 228],
-  complete: [56, 380],
+  claim: [35, 227],
+  complete: [56, 379],
   heartbeat: [22, 113],
   enqueue: [25, 130],
-  wake: [39, 247],
-  "lane's step": [65, 409],
+  wake: [39, 246],
+  "lane's step": [65, 408],
   sweep: [49, 276],
 };
 /** Files of the largest circle. */

@@ -76,7 +76,7 @@ export type Scan = Infer<typeof vScan>;
 export const vLook = v.object({
   /** Jobs in the order in which to take them, each with the `seq` under which it was seen. */
   picks: v.array(v.object({ id: v.id("jobs"), seq: v.int64() })),
-  /** How many more jobs wait, at least. */
+  /** Of one of a large fleet: how many more jobs wait, at least. */
   more: v.number(),
   /** The search stopped: the picks are as many as the claim may take, or end. */
   isFull: v.boolean(),
@@ -108,7 +108,7 @@ const vLookedAtQueue = v.object({
   upTo: v.optional(v.int64()),
   /** It has no handler: a lane takes jobs that bring one. */
   needsHandler: v.optional(v.boolean()),
-  /** Its jobs are spread over one shard, and over more before: all are claimed in the order in which they came. */
+  /** Its jobs are spread over one shard, whatever it was before: all are claimed in the order in which they came. */
   isStrict: v.optional(v.boolean()),
   /** It is not searched: the claim names the jobs that it wants of it. */
   isPassedBy: v.optional(v.boolean()),
@@ -217,7 +217,7 @@ export const chooseJobs = internalQuery({
       (seen.length === open.length && (await restOf(seen, picks)));
     return {
       picks: picks.rows.map(({ id, key }) => ({ id, seq: key.seq })),
-      more: seen.reduce((sum, one) => sum + countMore(one, picks), 0),
+      more: args.isFleet === true ? seen.reduce((sum, one) => sum + countMore(one, picks), 0) : 0,
       isFull: picks.isFull,
       scans: seen.flatMap(({ scanned }) => scanned.placeScans.filter(wasRead).map(scanOf)),
       timer: timers.find((one) => serves(one, sweepFor(args), now))?._id ?? null,

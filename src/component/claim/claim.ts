@@ -18,6 +18,7 @@ import {
   LOOK_RANGES_MAX,
   NAMED_WAITED_MS,
   QUEUES_MAX,
+  withoutUndefined,
   type ClaimedJob,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
@@ -255,12 +256,12 @@ export async function takeFrom(
         ...describeQueue(queue, session, lane, now),
         ...(request.lookIn?.includes(queue.name) === false ? { isPassedBy: true } : {}),
       })),
-      conditions: given({ labels, maxCost, groups, groupPrefix }),
+      conditions: withoutUndefined({ labels, maxCost, groups, groupPrefix }),
       // One more than it takes decides whether others are called up.
       max: lane === undefined ? most + (hasDuty ? 1 : 0) : max,
       now,
       ranges: besideCallbacks ? LOOK_RANGES_BESIDE_CALLBACKS : LOOK_RANGES_MAX,
-      ...given({
+      ...withoutUndefined({
         cursor,
         endsBy: finite(firstTimeout(session.leases)),
         upTo: request.waited === true ? commitTimeOf(now - NAMED_WAITED_MS) : lane?.upTo,
@@ -275,7 +276,7 @@ export async function takeFrom(
         : {}),
       ...(request.placed === true
         ? { isPlaced: true }
-        : given({ served: request.queues?.map(({ name }) => name) })),
+        : withoutUndefined({ served: request.queues?.map(({ name }) => name) })),
     },
     { useStaleSnapshot: true },
   );
@@ -343,13 +344,4 @@ function describeQueue(
 
 function finite(instant: number): number | undefined {
   return Number.isFinite(instant) ? instant : undefined;
-}
-
-/** Without the fields that are `undefined`, which the wire does not know. */
-function given<Fields extends object>(
-  fields: Fields,
-): { [F in keyof Fields]: NonNullable<Fields[F]> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as never;
 }

@@ -3,7 +3,13 @@
  * transaction that takes, cancels, pauses or moves it conflicts with this one, and one of the two retries.
  */
 import type { Value } from "convex/values";
-import { CLAIM_MAX_BYTES, LANE_WATCH_MS, msOfCommit, type ClaimedJob } from "../../shared/index.js";
+import {
+  CLAIM_MAX_BYTES,
+  LANE_WATCH_MS,
+  msOfCommit,
+  type ClaimedJob,
+  withoutUndefined,
+} from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { MutationCtx } from "../_generated/server.js";
 import { withinDeadline } from "../edges/deadlines.js";
@@ -204,7 +210,5 @@ export function describe(job: Job, payload: Value, held: HeldLease, now: number)
     ...{ name, priority, group, tags, labels, cost, rounds, traceparent, claimableAt },
     timeoutMs: timeoutAt === undefined ? undefined : Math.max(0, timeoutAt - now),
   };
-  return Object.fromEntries(
-    Object.entries(told).filter(([, value]) => value !== undefined),
-  ) as unknown as ClaimedJob;
+  return withoutUndefined(told) as ClaimedJob;
 }

@@ -264,18 +264,18 @@ export async function dutyAtBeat(
   const { room = 0, more = 0, prefers = [] } = request;
   checkInteger("room", room, 0, LEASES_MAX);
   // It has claimed as one of them, and the rows that its words write are bounded by that.
-  if (isOnCall(session, peers)) await callUpPreferred(ctx, peers, prefers, now);
+  const isOn = isOnCall(session, peers);
+  if (isOn) await callUpPreferred(ctx, peers, prefers, now);
   const seen = await see(ctx, peers, session, now, more);
   // It ends its duty. Workers on call that do so at the same time may be the last with room.
-  const isFull = room === 0 && isOnCall(session, peers);
+  const isFull = room === 0 && isOn;
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;
   const standing = standingOf({ ...seen, listeners }, session, now);
   const { others, withRoom, watcher, gone } = standing;
-  const wasCalled = more > 0 && !isOnCall(session, peers);
   const call = async (most: number, againMs?: number) =>
-    await callUp(ctx, peers, seen, { now, watcher, most, againMs, wasCalled });
+    await callUp(ctx, peers, seen, { now, watcher, most, againMs, wasCalled: !isOn });
   const isCalling = more > 0 && (await call(CALL_UP_MAX, UNTAKEN_AGAIN_MS));
-  if (!isOnCall(session, peers)) return stillStandsBy(session, request, peers, seen, standing, now);
+  if (!isOn) return stillStandsBy(session, request, peers, seen, standing, now);
   await forget(ctx, peers, gone, now);
   // One that fills up is relieved: the ones with room do without it, with another that it calls up.
   const lacking =

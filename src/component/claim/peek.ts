@@ -14,6 +14,7 @@ import {
   PRIORITY_DEFAULT,
   QUEUES_MAX,
   type PeekedJob,
+  withoutUndefined,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
@@ -62,7 +63,5 @@ function describe(job: Doc<"jobs">): PeekedJob {
     cost: job.cost ?? COST_DEFAULT,
     payload: "inline" in payload ? (payload.inline as unknown) : undefined,
   };
-  return Object.fromEntries(
-    Object.entries(told).filter(([, value]) => value !== undefined),
-  ) as unknown as PeekedJob;
+  return withoutUndefined(told) as PeekedJob;
 }

@@ -1,5 +1,10 @@
 /** A job as a list shows it: its row without payload, result and context, so that a page of a hundred is some 30 KB. */
-import { firstCharacters, LISTED_ERROR_LENGTH, type ListedJob } from "../../shared/index.js";
+import {
+  firstCharacters,
+  LISTED_ERROR_LENGTH,
+  type ListedJob,
+  withoutUndefined,
+} from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 
 export function listedOf(job: Doc<"jobs">): ListedJob {
@@ -13,6 +18,5 @@ export function listedOf(job: Doc<"jobs">): ListedJob {
     ...{ dueAt, startedAt, finishedAt, worker, error, name, key, priority, group, tags, labels },
     ...{ paused, cancelRequestedAt },
   };
-  const there = Object.entries(more).filter(([, value]) => value !== undefined);
-  return { id, queue, status, enqueuedAt, attempt, failures, ...Object.fromEntries(there) };
+  return { id, queue, status, enqueuedAt, attempt, failures, ...withoutUndefined(more) };
 }

@@ -10,6 +10,7 @@ import {
   STATUS_BATCH_MAX,
   STATUS_BATCH_MAX_BYTES,
   type JobStatus,
+  withoutUndefined,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
@@ -78,7 +79,7 @@ async function describe(ctx: QueryCtx, job: Doc<"jobs">): Promise<JobStatus> {
     case "timedOut":
       return {
         ...{ ...about, status: "timedOut", ...begun(job), ...ended(job), error: job.error ?? "" },
-        ...only({ code: job.code }),
+        ...withoutUndefined({ code: job.code }),
       };
   }
 }
@@ -92,17 +93,11 @@ function common(job: Doc<"jobs">) {
   const isOver = isFinished(job.status);
   return {
     ...{ id: _id, queue, enqueuedAt, attempt, failures, resets, releases },
-    ...only({ name, priority, key, group, tags, labels, cost, rounds, paused }),
-    ...only({ cancelRequestedAt, expiresAt, deadlineAt: job.deadline?.at }),
+    ...withoutUndefined({ name, priority, key, group, tags, labels, cost, rounds, paused }),
+    ...withoutUndefined({ cancelRequestedAt, expiresAt, deadlineAt: job.deadline?.at }),
     // Of a circular job: it has ended a round, and nothing else.
-    ...only(isOver ? {} : { lastWorkedAt: finishedAt, lastError: error }),
+    ...withoutUndefined(isOver ? {} : { lastWorkedAt: finishedAt, lastError: error }),
   };
-}
-
-/** Without absent fields: `undefined` is not a Convex value. */
-function only<Fields extends Record<string, unknown>>(fields: Fields) {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [F in keyof Fields]?: Exclude<Fields[F], undefined> };
 }
 
 /** Set by the claim, and kept until the job is claimable again. */
@@ -112,7 +107,7 @@ function ran(job: Doc<"jobs">): { worker: string; startedAt: number } {
 
 /** The same for a job that may have expired, or been canceled, before it was begun. */
 function begun(job: Doc<"jobs">): { worker?: string; startedAt?: number } {
-  return only({ worker: job.worker, startedAt: job.startedAt });
+  return withoutUndefined({ worker: job.worker, startedAt: job.startedAt });
 }
 
 /** Set by every edge into a finished status. */

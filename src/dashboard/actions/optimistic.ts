@@ -14,6 +14,7 @@ import {
   type ListedJob,
   type QueueState,
   type Status,
+  withoutUndefined,
 } from "../../shared/index.js";
 
 /** Changes a queue's state wherever it is shown. */
@@ -154,6 +155,6 @@ function commonOf(job: JobStatus) {
   const given = { name, priority, key, group, tags, labels, cost };
   return {
     ...{ id, queue, enqueuedAt, attempt, failures, resets },
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...withoutUndefined(given),
   };
 }
