@@ -1,9 +1,15 @@
 /** Calm queries with a real client, against a scripted backend. Clocks are faked: how long a rest is, no busy machine changes. */
 import { act, cleanup, render, screen } from "@testing-library/react";
-import { ConvexProvider, useMutation, useQuery, type ConvexReactClient } from "convex/react";
+import {
+  ConvexProvider,
+  useConvex,
+  useMutation,
+  useQuery,
+  type ConvexReactClient,
+} from "convex/react";
 import { anyApi, type FunctionReference } from "convex/server";
 import { ConvexError } from "convex/values";
-import { Component, type ReactNode } from "react";
+import { Component, useEffect, type ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestBackend } from "../dashboard/testing/backend.js";
 import { CalmQueries } from "./CalmQueries.js";
@@ -167,6 +173,39 @@ test("changes go out in the order in which they are asked for, though the first 
   screen.getByText("Change").click();
   await pass(MOMENT_MS);
   expect(order).toEqual([1, 2, 3, 100]);
+});
+
+test("watches of one query rest together, also one that listens again after a later one has come", async () => {
+  const clients: ConvexReactClient[] = [];
+  function Takes() {
+    const within = useConvex();
+    useEffect(() => void clients.push(within), [within]);
+    return null;
+  }
+  await show(null, <Takes />);
+  const calm = clients[0]!;
+  const heard = [0, 0];
+  const watchAs = (which: number) => {
+    const watch = calm.watchQuery(number, {});
+    return { ...watch, listen: () => watch.onUpdate(() => (heard[which]! += 1)) };
+  };
+  const first = watchAs(0);
+  first.listen()();
+  const second = watchAs(1);
+  const offs = [second.listen(), first.listen()];
+  await pass(MOMENT_MS);
+  await say(1);
+  expect(isAsked()).toBe(false);
+  expect([first, second].map((one) => one.localQueryResult())).toEqual([1, 1]);
+  // A change of one's own ends the rest of both.
+  const before = [...heard];
+  backend.mutations["app:set"] = () => null;
+  void calm.mutation(set, { to: 2 });
+  await pass(2 * MOMENT_MS);
+  expect(heard.map((count, which) => count > before[which]!)).toEqual([true, true]);
+  for (const off of offs) for (let twice = 0; twice < 2; twice += 1) off();
+  await pass(EVERY_MS);
+  expect(isAsked()).toBe(false);
 });
 
 test("a query that refuses, throws; and one that no component shows is no longer asked for", async () => {

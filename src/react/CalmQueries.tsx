@@ -63,12 +63,13 @@ function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClie
   ): Watch<unknown> => {
     const inner = client.watchQuery(query, args, options);
     const key = `${getFunctionName(query)} ${JSON.stringify(convexToJson(args))}`;
-    // A second watch of the same query shares its subscription, and its rests.
-    const watch = watches.get(key) ?? new CalmWatch<unknown>(sourceOf(inner), everyMs, timers);
-    watches.set(key, watch);
+    const own = new CalmWatch<unknown>(sourceOf(inner), everyMs, timers);
+    // All watches of one query share a subscription, and its rests. One that listens again may meet a later one's.
+    const shared = () => watches.get(key) ?? own;
     return {
       ...inner,
       onUpdate: (listener) => {
+        const watch = shared();
         watches.set(key, watch);
         const unlisten = watch.listen(listener);
         return () => {
@@ -76,7 +77,7 @@ function calmClient(client: ConvexReactClient, everyMs: number): ConvexReactClie
           if (!watch.isWatched && watches.get(key) === watch) watches.delete(key);
         };
       },
-      localQueryResult: () => watch.read(),
+      localQueryResult: () => shared().read(),
     };
   };
 
