@@ -42,11 +42,14 @@ const ON_BOTH_CORES = { ...SYSTEM, maxWorkers: BOTH_CORES, sequence: { groupOrde
 /** Short files share a process. Each long one has its own: the worlds of a hundred of them do not fit into one heap. */
 const SHARED = { ...ON_BOTH_CORES, isolate: false, runner: "./vitest.runner.ts" };
 
+/** Their time is virtual, or bounded by the tests themselves: a busy machine may take three times as long. */
+const LONGER = { testTimeout: 180_000 };
+
 /** A third of the long ones wait for processes and browsers most of the time, and leave a core to others. */
-const MORE_THAN_CORES = { ...SYSTEM, maxWorkers: BOTH_CORES + 1, sequence: { groupOrder: 2 } };
+const MORE_THAN_CORES = { ...SYSTEM, ...LONGER, maxWorkers: BOTH_CORES + 1, sequence: { groupOrder: 2 } };
 
 /** One file at a time, after all else. */
-const BY_ITSELF = { ...SYSTEM, fileParallelism: false, sequence: { groupOrder: 3 } };
+const BY_ITSELF = { ...SYSTEM, ...LONGER, fileParallelism: false, sequence: { groupOrder: 3 } };
 
 /**
  * One configuration, a project for each environment: the component's functions, Node, React. After them comes what needs a
