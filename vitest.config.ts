@@ -46,7 +46,12 @@ const SHARED = { ...ON_BOTH_CORES, isolate: false, runner: "./vitest.runner.ts" 
 const LONGER = { testTimeout: 180_000 };
 
 /** A third of the long ones wait for processes and browsers most of the time, and leave a core to others. */
-const MORE_THAN_CORES = { ...SYSTEM, ...LONGER, maxWorkers: BOTH_CORES + 1, sequence: { groupOrder: 2 } };
+const MORE_THAN_CORES = {
+  ...SYSTEM,
+  ...LONGER,
+  maxWorkers: BOTH_CORES + 1,
+  sequence: { groupOrder: 2 },
+};
 
 /** One file at a time, after all else. */
 const BY_ITSELF = { ...SYSTEM, ...LONGER, fileParallelism: false, sequence: { groupOrder: 3 } };
