@@ -91,7 +91,7 @@ describe("a beat on call", () => {
     "of a worker that has filled up calls up %s, and ends its duty",
     async (_what, stands, count) => {
       const { on, standby, rowOf } = await fleet({ ...stands, watching: 1, standby: 4 });
-      expect(await on[0]!.beats({ room: 0 })).toEqual({ kind: "off", nextMs: DUTY_BEAT_MS });
+      expect(await on[0]!.beats({ room: 0 })).toEqual({ kind: "off" });
       expect(await reached(standby)).toBe(count);
       expect((await rowOf(on[0]!)).peers).toBeUndefined();
     },

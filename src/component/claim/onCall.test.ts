@@ -334,6 +334,25 @@ describe("a beat", () => {
     expect(rows.find(({ name }) => name === on[1]!.name)!.peers).toBeUndefined();
   });
 
+  test("of many that a burst has left on call has its worker stand by, or watch where none does, and calls up none", async () => {
+    const { world, members, standby } = await newFleet();
+    const rest = standby.slice(-2).map(({ name }) => name);
+    const left = members.filter(({ name }) => !rest.includes(name));
+    await world.t.run(async (ctx) => {
+      for (const { _id, name } of await ctx.db.query("sessions").collect())
+        if (!rest.includes(name)) await ctx.db.patch("sessions", _id, { standbySince: undefined });
+    });
+    const before = await world.all("callUps");
+    const kinds = [];
+    for (const one of left) {
+      vi.setSystemTime(Date.now() + 1);
+      kinds.push((await one.beats())?.kind);
+    }
+    const standsBy = left.slice(1, -ON_CALL).map(() => "standby");
+    expect(kinds).toEqual(["watch", ...standsBy, "onCall", "onCall"]);
+    expect(await world.all("callUps")).toEqual(before);
+  });
+
   test("on standby has its worker claim, where none is on call any more", async () => {
     const { standby } = await newFleet();
     vi.setSystemTime(Date.now() + DUTY_SILENT_MS + 1);

@@ -77,7 +77,7 @@ const vSeen = v.object({
 });
 type Seen = Infer<typeof vSeen>;
 
-const OFF: Duty = { kind: "off", nextMs: DUTY_BEAT_MS };
+const OFF: Duty = { kind: "off" };
 
 /** To be called with `useStaleSnapshot`. */
 export const seePeers = internalQuery({
@@ -277,17 +277,17 @@ export async function dutyAtBeat(
   const isCalling = more > 0 && (await call(CALL_UP_MAX, UNTAKEN_AGAIN_MS));
   if (!isOn) return stillStandsBy(session, request, peers, seen, standing, now);
   await forget(ctx, peers, gone, now);
+  const areMore = isMore(seen, standing);
+  // One to spare watches itself, if none does: of many that a burst has left on call each would call another.
+  const isSpare = room > 0 && areMore && withRoom.length >= ON_CALL;
+  const missing = (others.length === 0 ? 1 : 0) + (watcher === undefined ? 1 : 0);
   // One that fills up is relieved: the ones with room do without it, with another that it calls up.
-  const lacking =
-    room === 0
-      ? ON_CALL - withRoom.length
-      : (others.length === 0 ? 1 : 0) + (watcher === undefined ? 1 : 0);
-  if (more === 0 && lacking > 0 && isMore(seen, standing)) await call(lacking);
+  const lacking = room === 0 ? ON_CALL - withRoom.length : missing;
+  if (more === 0 && lacking > 0 && areMore && !isSpare) await call(lacking);
   // The ones that it has called may be gone: as long as there are others to call it sees whether they come.
   if (room === 0 && isCalling)
     return { fields: { peers, standbySince: FULL }, duty: onCall(session, seen, standing) };
   if (room === 0) return { fields: {}, duty: OFF };
-  const isSpare = isMore(seen, standing) && withRoom.length >= ON_CALL;
   if (isSpare && (await hasWitness(ctx, peers, withRoom)))
     return standBy(session, request, peers, seen, standing, now);
   return { duty: onCall(session, seen, standing) };
