@@ -52,7 +52,7 @@ export type Fault = (
 /** The queue that is served. */
 const QUEUE = "tiles";
 
-/** Every call takes so long, so that things happen while one is on its way. */
+/** Every call takes so long, unless a test says more, so that things happen while one is on its way. */
 const LATENCY_MS = 5;
 
 /** The protocol's rules, naively: one queue, one session, replies kept by `n`. */
@@ -97,6 +97,7 @@ export class FakeDeployment implements Transport {
   outrun = false;
   mostInFlight = 0;
   closed = false;
+  latencyMs = LATENCY_MS;
   /** Claims, alone and with outcomes, as they were sent. */
   readonly requests: ClaimRequest[] = [];
   /** From where subscriptions went on. */
@@ -295,7 +296,7 @@ export class FakeDeployment implements Transport {
     effect: () => Reply,
   ): Promise<Reply> {
     this.calls.push({ call, at: this.clock.now(), ...about });
-    await new Promise<void>((resolve) => this.clock.after(LATENCY_MS, resolve));
+    await new Promise<void>((resolve) => this.clock.after(this.latencyMs, resolve));
     const fault = this.fault(call, about.n);
     if (fault instanceof Error) throw fault;
     if (fault === "before") throw new Unanswered("the connection broke");

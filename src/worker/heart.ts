@@ -70,19 +70,19 @@ export class Heart {
     const held = this.deps.attempts.held();
     const { onCall, presenceMs } = this.deps;
     const { beatMs } = onCall;
+    // Not for ever: a call that hangs must not cost the leases.
+    const whileCalling = (ms: number) => (this.deps.isCalling() ? ms / HEARTBEATS_PER_LEASE : 0);
     if (held.length === 0) {
       if (this.beating > 0) return null;
       const ms = beatMs === undefined ? presenceMs() : (beatMs ?? 0);
-      return ms === 0 ? null : this.lastSentAt + ms;
+      return ms === 0 ? null : this.lastSentAt + ms + whileCalling(ms);
     }
     const due = held.map((attempt) => this.dueFor(attempt));
     // A beat that failed is soon sent again: a tenth of the lease leaves time for several more before it ends.
     const shortest = Math.min(...held.map(({ job }) => job.leaseMs));
     const pause = this.lastFailed ? shortest / 10 : shortest / HEARTBEATS_PER_LEASE;
     const soonest = this.lastAffects(held) ? this.lastSentAt + pause : -Infinity;
-    // Not for ever: a call that hangs must not cost the leases.
-    const wait = this.deps.isCalling() ? shortest / HEARTBEATS_PER_LEASE : 0;
-    const renewal = Math.max(soonest, Math.min(...due) + wait);
+    const renewal = Math.max(soonest, Math.min(...due) + whileCalling(shortest));
     // A beat that hangs must not cost the leases either: another one goes in its time beside it, for these alone.
     if (beatMs === undefined || this.beating > 0) return renewal;
     return Math.min(this.lastSentAt + (beatMs ?? Infinity), renewal);

@@ -330,3 +330,19 @@ test("an idle worker beats at its presence interval, to be seen, and not at all 
   await unseen.clock.advance(200_000);
   expect(unseen.callsOf("heartbeat")).toEqual([]);
 });
+
+test.each([
+  [10_000, [60_000, 129_000]],
+  [25_000, [60_000, 140_000]],
+])(
+  "an idle worker with a claim on its way for %i ms beats after it, or a third of its interval later",
+  async (latencyMs, at) => {
+    const { clock, deployment, callsOf } = startLoop(async () => null, { presenceMs: 60_000 });
+    deployment.outrun = true;
+    await clock.advance(119_000);
+    deployment.latencyMs = latencyMs;
+    deployment.enqueue();
+    await clock.advance(22_000);
+    expect(callsOf("heartbeat").map((beat) => beat.at)).toEqual(at);
+  },
+);
