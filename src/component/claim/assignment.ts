@@ -53,8 +53,6 @@ export interface Assignment {
 /** For whom: `silentMs` of a session with jobs in hand, since its last call. */
 interface FindArgs {
   now: number;
-  /** When the snapshot was taken, which shows when each session called last. */
-  seenAt?: number;
   isFleet?: boolean;
   queues: readonly { name: string }[];
   silentMs?: number;
@@ -72,7 +70,7 @@ export interface Sessions {
 /** Of a fleet at work, where so many are active as are read at most, no idle one is read. */
 export async function findSessions(
   { db }: QueryCtx,
-  { now, seenAt = now, isFleet, queues, silentMs }: FindArgs,
+  { now, isFleet, queues, silentMs }: FindArgs,
 ): Promise<Sessions> {
   const finding = db
     .query("sessions")
@@ -81,8 +79,7 @@ export async function findSessions(
     .take(RANKED_SESSIONS_MAX + 1);
   const isLive = ({ expiresAt }: Doc<"sessions">) => expiresAt >= now;
   const isAlike = (session: Doc<"sessions">) =>
-    isAtWork(session, seenAt, silentMs) &&
-    queues.every(({ name }) => session.queues.includes(name));
+    isAtWork(session, now, silentMs) && queues.every(({ name }) => session.queues.includes(name));
   const isBusy =
     isFleet === true && (await finding).filter(isLive).filter(isAlike).length > RANKED_SESSIONS_MAX;
   // The latest first. Before them lie dead entries of sessions that have called again since: of 64 workers that a burst had

@@ -127,27 +127,6 @@ describe("a search", () => {
     expect((await picked(world, { queues, ...LANE })).sort()).toEqual(["a", "b", "c"]);
   });
 
-  test("of one of a large fleet counts sessions as at work that wait for their permits as long as it has, with a snapshot that ages meanwhile", async () => {
-    const world = await newWorld();
-    const names = Array.from({ length: 8 }, (_, shard) => [`j${shard}`, shard]);
-    await enqueue(world, Object.fromEntries(names));
-    wait(4_000);
-    const active = { state: "active", expiresAt: Date.now() + 60_000 } as const;
-    for (let i = 0; i <= RANKED_SESSIONS_MAX; i += 1) await meet(world, `s${i}`, active);
-    chance(0.9);
-    const queues = [{ ...TILES, shards: 8 }];
-    const pickedIn = async (ms: number) =>
-      (await picked(world, { queues, now: Date.now() + ms })).length;
-    const own = 1;
-    expect([await pickedIn(0), await pickedIn(2_000)]).toEqual([own, own]);
-    // A permit comes within five seconds, or never: so long ago was the last commit of a deployment at rest.
-    expect(await pickedIn(5_499)).toBe(own);
-    expect(await pickedIn(5_500)).toBe(8);
-    wait(2_000);
-    await world.enqueue();
-    expect(await pickedIn(0)).toBe(8);
-  });
-
   test("says up to which commit it is complete, where others rely on it, if it is", async () => {
     const world = await newWorld();
     await enqueue(world, { a: 0, b: 0 });

@@ -7,7 +7,6 @@
 import { v, type Infer } from "convex/values";
 import {
   commitTimeOf,
-  msOfCommit,
   AVOID_MS,
   pendingOrder,
   rotate,
@@ -57,9 +56,6 @@ import { vKey } from "../rows/stored.js";
 import { watchedUntil } from "../rows/sessions.js";
 import { findDead } from "../loops/loop.js";
 import { findTimers, isTimeToTend, serves, sweepAt } from "../loops/timers.js";
-
-/** So long a mutation waits for its permit at most (common/src/knobs.rs: APPLICATION_FUNCTION_RUNNER_SEMAPHORE_TIMEOUT). */
-const PERMIT_WAIT_MS = 5_000;
 
 /** Of a claim that has not read them. */
 const NO_SESSIONS: Sessions = { live: [], expired: [] };
@@ -169,14 +165,8 @@ export const chooseJobs = internalQuery({
     // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.
     const isForAll = args.isLane === true && args.everywhere === true && args.isCrowded !== true;
     const seesOthers = !isForAll && (args.isPlaced !== true || open.length > 0);
-    const snapshot = snapshotOf(ctx);
-    // A call has its snapshot from its beginning, and its clock with its permit. Where calls wait, other sessions are silent for
-    // as long by the clock, and again while their own calls wait. Of a deployment at rest the snapshot is as old as its last
-    // commit: only one that was called up counts both, since it takes any job after two seconds all the same.
-    const waitedMs = snapshot === null ? 0 : Math.max(0, now - msOfCommit(snapshot));
-    const seenAt = now - (args.isWoken === true ? 2 : 1) * Math.min(PERMIT_WAIT_MS, waitedMs);
     const [sessions, timers] = await Promise.all([
-      seesOthers ? findSessions(ctx, { ...args, seenAt }) : NO_SESSIONS,
+      seesOthers ? findSessions(ctx, args) : NO_SESSIONS,
       findTimers(ctx.db),
     ]);
     const { live } = sessions;
@@ -202,13 +192,13 @@ export const chooseJobs = internalQuery({
       place = larger(place, fleet ?? placeAmong(sessionKey, others));
       if (args.served !== undefined) places.note(queue.name, fleet);
       if (fleet?.isMiscounted === true && args.isLane !== true) miscounted.push(queue.name);
-      const target = await targetOf(ctx, args, queue, { live, seenAt, fleet, mine });
+      const target = await targetOf(ctx, args, queue, { live, fleet, mine });
       for (const row of [...routes, ...target.bounds])
         left.bytes -= row === undefined ? 0 : bytesOf(row);
       const scanning: ScanContext = {
         db: ctx.db,
         offer,
-        snapshot,
+        snapshot: snapshotOf(ctx),
         avoids: avoiding(args, others, target),
         isOver: (job) => isOutOfTime(job, now),
         ...(queue.needsHandler === true
@@ -240,7 +230,7 @@ export const chooseJobs = internalQuery({
         Math.random() * place.size < TENDERS &&
         (isTimeToTend(sessions.expired, timers, now) ||
           (picks.rows.length === 0 && (await findDead(ctx.db, now)).length > 0)),
-      snapshot: isWhole ? snapshot : null,
+      snapshot: isWhole ? snapshotOf(ctx) : null,
     };
   },
 });
@@ -275,14 +265,6 @@ async function restOf(seen: readonly Seen[], picks: Picks): Promise<boolean> {
   return true;
 }
 
-/** What decides on its stand among other sessions, and where it goes on. */
-interface Beside {
-  live: Doc<"sessions">[];
-  seenAt: number;
-  fleet: Fleet | null;
-  mine: PrivateCursor;
-}
-
 async function targetOf(
   ctx: QueryCtx,
   {
@@ -296,7 +278,7 @@ async function targetOf(
     conditions,
   }: LookArgs,
   { name, shards, epoch, upTo: left, isStrict = shards === 1 }: LookedAtQueue,
-  { live, seenAt, fleet, mine }: Beside,
+  { live, fleet, mine }: { live: Doc<"sessions">[]; fleet: Fleet | null; mine: PrivateCursor },
 ): Promise<LaneTarget> {
   const known = boundsFor(mine, name, conditions.maxCost);
   const bounds = [...known, await publicBounds(ctx.db, name)];
@@ -322,7 +304,7 @@ async function targetOf(
           sessionKey,
           shards,
           fleet,
-          countAtWork(others, fleet.size, seenAt, silentMs),
+          countAtWork(others, fleet.size, now, silentMs),
         );
   const mayTakeAny = isWoken && assignment.busy === 0;
   return { ...target, assignment: mayTakeAny ? { ...assignment, maySteal: true } : assignment };
