@@ -8,9 +8,13 @@ import { order } from "./order.js";
 const NOW = 1_000_000;
 const LONG_AGO = commitTimeOf(NOW - 60_000);
 
-/** The checker's violations where a job is claimed while this other one of higher priority waits. */
-function saidOf(waiting: object): string[] {
+/**
+ * The checker's violations where a job is claimed while this other one of higher priority waits, so long after the queue of four
+ * shards was given one.
+ */
+function saidOf(waiting: object, loweredMs?: number): string[] {
   const said: string[] = [];
+  let date = NOW;
   const tables = new Tables();
   const put = (table: string, rows: object[]) =>
     tables.apply({
@@ -28,9 +32,15 @@ function saidOf(waiting: object): string[] {
   ]);
   const watching = order.watch({
     ...{ plan: { jitter: 0, parts: [], workers: [] } as unknown as Plan, tables },
-    ...{ runs: [], asked: [], now: () => NOW, date: () => NOW, nameOf: (id) => id },
+    ...{ runs: [], asked: [], now: () => date, date: () => date, nameOf: (id) => id },
     ...{ happened: () => undefined, broken: (how) => said.push(how) },
   });
+  if (loweredMs !== undefined) {
+    date = NOW - loweredMs;
+    const queue = { _id: "queue", name: "q", config: { shards: 1 }, shardsEver: 4 };
+    watching.commit?.({ at: date, changes: put("queues", [queue]) });
+    date = NOW;
+  }
   const claimed = { ...job, _id: "low", order: 20, status: "running", attempt: 1 };
   const changes = put("jobs", [{ ...claimed, session: "session" }]);
   watching.commit?.({ at: NOW, changes });
@@ -54,4 +64,12 @@ test.each([
 test("one that expires later", () => {
   expect(saidOf({ expiresAt: NOW + 1 })).toHaveLength(1);
   expect(saidOf({ deadline: { at: NOW + 1 } })).toHaveLength(1);
+});
+
+test("one that has come before, where the queue has had one shard for longer than a claim may be old", () => {
+  const before = { order: 20, seq: LONG_AGO - 1n };
+  expect(saidOf(before)).toEqual([]);
+  expect(saidOf(before, 500)).toEqual([]);
+  expect(saidOf(before, 30_000)).toHaveLength(1);
+  expect(saidOf({ order: 20, seq: LONG_AGO + 1n }, 30_000)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { Change, Row } from "../observed.js";
 import type { Checker } from "../part.js";
 import { CIRCULAR, isOf } from "../plan.js";
 import {
+  changed,
   changedJobs,
   claimedBy,
   configOf,
@@ -26,7 +27,7 @@ const UNLOOKED = ["lost schedules", "lost actions", "late", "starved", "restarts
 export const order: Checker = {
   name: "order",
   promise:
-    "of two eligible jobs a claim takes the one of higher priority first; in a ring of one shard a new one, and then the one with the oldest attempt",
+    "of two eligible jobs a claim takes the one of higher priority first; in a ring of one shard, whatever it had before, a new one, and then the one with the oldest attempt",
   marks: [
     "one of higher priority goes first",
     "the next of the ring is taken",
@@ -36,6 +37,8 @@ export const order: Checker = {
     const seenMs = sureMs(plan, SURE_MS) + (plan.parts.includes(oldSnapshots.name) ? OLDEST_MS : 0);
     /** Items that have come round, and were not put back since. */
     const round = new Set<string>();
+    /** Queues with one shard in force, since when: they may have had more before. */
+    const oneShard = new Map<unknown, number>();
     /** Workers that stood still, and since when they go on: their knowledge may be as old. */
     const goesOn = new Map<string, number>();
     return {
@@ -44,6 +47,11 @@ export const order: Checker = {
         else if (goesOn.has(worker)) goesOn.set(worker, date());
       },
       commit(commit) {
+        for (const { after } of changed(commit, "queues")) {
+          const name = after?.["name"] as string;
+          if (configOf(tables, name)["shards"] !== 1) oneShard.delete(name);
+          else if (!oneShard.has(name)) oneShard.set(name, date());
+        }
         for (const change of changedJobs(commit)) {
           const { id, before, after } = change;
           const session = tables.get("sessions", (after?.["session"] ?? "") as string);
@@ -83,7 +91,9 @@ export const order: Checker = {
       const queue = tables.all("queues").find(({ name }) => name === job["queue"])!;
       const { fallbackAfterMs = 0 } = configOf(tables, job["queue"] as string);
       const olderMs = isLane ? LANE_SURE_MS + (fallbackAfterMs as number) : seenMs;
-      const isStrict = queue["shardsEver"] === 1;
+      const since =
+        queue["shardsEver"] === 1 ? -Infinity : (oneShard.get(queue["name"]) ?? Infinity);
+      const isStrict = since + olderMs <= date();
       for (const other of tables.all("jobs")) {
         if (other["queue"] !== job["queue"] || !isClaimable(other, session)) continue;
         if (msOfCommit(other["seq"] as bigint) + olderMs > date()) {
