@@ -2,8 +2,10 @@
 import { expect, test } from "vitest";
 import type { Line } from "../lines.js";
 import { queueTargetsOf } from "../report/queueTargets.js";
+import { readLines, runOf } from "../report/results.js";
 import { targetsOf } from "../report/targets.js";
 import { winsOf } from "../report/wins.js";
+import { tasksOf } from "../tasks.js";
 import type { Figures } from "./count.js";
 import { latencies } from "./latencies.js";
 import { merged } from "./merge.js";
@@ -116,4 +118,11 @@ test("of several queues, jobs that wait in line by their queue's own bound are j
   const [soon, compared] = queueTargetsOf([several("conveyor"), several("workpool")]);
   expect(soon).toMatchObject({ isMet: true, measured: "100" });
   expect(compared).toMatchObject({ isMet: true, measured: "1.00" });
+});
+
+test("each line that was kept is of a run that is played: none of a case or a constant that is gone", () => {
+  const runs = new Set(tasksOf({ isSmoke: false }).map(runOf));
+  const lines = readLines().map(runOf);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.filter((line) => !runs.has(line))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** The lines that were kept, and their replacements. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { DEFAULT_COSTS } from "../../local/virtual/costs.js";
 import { root } from "../../tests/support/paths.js";
 import type { Line } from "../lines.js";
 import { SCENARIOS } from "../scenarios/all.js";
@@ -9,7 +10,7 @@ import { SENSITIVITY } from "../scenarios/sensitivity.js";
 export const BENCH = path.join(root, "bench");
 const FILE = path.join(BENCH, "results.jsonl");
 
-/** In the order of the scenarios. A line of a removed scenario is left out. */
+/** In the order of the scenarios. A line of a scenario, or of a constant of the cost model, that is gone is left out. */
 export function readLines(): Line[] {
   if (!existsSync(FILE)) return [];
   return inOrder(
@@ -49,5 +50,6 @@ function inOrder(lines: readonly Line[]): Line[] {
     places.get(JSON.stringify([scenario, name, of]));
   return lines
     .filter((line) => placeOf(line) !== undefined)
+    .filter(({ varied }) => varied === undefined || varied.constant in DEFAULT_COSTS)
     .toSorted((a, b) => placeOf(a)! - placeOf(b)!);
 }
