@@ -19,7 +19,11 @@ export interface Looks {
   close(): Promise<void>;
 }
 
-export async function startLooks(stage: Stage): Promise<Looks> {
+/** `onPage` is called with each page before it is opened. */
+export async function startLooks(
+  stage: Stage,
+  onPage: (page: Page) => void = () => {},
+): Promise<Looks> {
   if (pageIsStale()) await buildPage();
   const served: Served = await serve(
     { url: stage.backend.url, module: "dashboard" },
@@ -36,6 +40,7 @@ export async function startLooks(stage: Stage): Promise<Looks> {
       });
       contexts.push(context);
       const page = await context.newPage();
+      onPage(page);
       await line?.lay(page);
       await page.goto(`${served.url}#${path}`);
       return page;

@@ -2,6 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launch } from "../support/chromium.js";
+import { describeOnFailure } from "../support/describeOnFailure.js";
 import { start, type Program } from "../support/program.js";
 
 /** A page may show a change later than it is committed. */
@@ -24,6 +25,7 @@ describe.skipIf(!hasChromium())("the render farm's page", () => {
 
   async function open(browser: Browser, address: string): Promise<Page> {
     const page = await browser.newPage();
+    describeOnFailure(page);
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     await page.goto(address);

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
 import { hasChromium } from "../support/chromium.js";
+import { describeOnFailure } from "../support/describeOnFailure.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, violations, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
@@ -21,7 +22,7 @@ describe.skipIf(!hasChromium())("the dashboard's actions", () => {
   beforeAll(async () => {
     stage = await startStage();
     unload = stage.load(counts(2, 10));
-    looks = await startLooks(stage);
+    looks = await startLooks(stage, describeOnFailure);
   }, 180_000);
   afterEach(async () => {
     await stage.client.mutation(api.stage.giveLeave, ALL);

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { counts } from "../../local/counts.js";
 import { hasChromium } from "../support/chromium.js";
+import { describeOnFailure } from "../support/describeOnFailure.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
 import { startLooks, type Looks } from "../dashboard/looks.js";
 import { startStage, type Stage } from "../dashboard/stage.js";
@@ -29,7 +30,7 @@ describe.skipIf(!hasChromium())("the dashboard over many jobs", () => {
       const ids = await stage.client.mutation(api.stage.importFiles, { from, count: A_CALL });
       if (from === JOBS / 2) middle = ids[0]!;
     }
-    looks = await startLooks(stage);
+    looks = await startLooks(stage, describeOnFailure);
   }, 300_000);
   afterAll(async () => {
     await looks?.close();

@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../support/chromium.js";
+import { describeOnFailure } from "../support/describeOnFailure.js";
 import { counts } from "../../local/counts.js";
 import { until } from "../../local/until.js";
 import { api } from "../dashboard/app/convex/_generated/api.js";
@@ -38,7 +39,7 @@ describe.skipIf(!hasChromium())("the dashboard's views", () => {
       ...{ question: "Is this seen as it comes?", words: 3_000, everyMs: 200 },
     });
     unload = stage.load(MAILS_A_SECOND);
-    looks = await startLooks(stage);
+    looks = await startLooks(stage, describeOnFailure);
   }, 180_000);
   afterAll(async () => {
     await unload?.();
