@@ -97,7 +97,7 @@ export function messageOf(error: unknown): string {
   return (thrown ?? first).replace(/^(\[[^\]]*\] ?)+|^Uncaught (\w+: )?/, "") || first;
 }
 
-/** Whether the app itself refused, with an error of its own: another try gives the same answer. */
+/** Whether the app itself refused, with an error of its own: it stands for as long as the reader is the same. */
 export const isRefusal = (error: unknown) => dataOf(error) !== undefined;
 
 /** By its shape and not its class: a bundle may hold two copies of `ConvexError`. */

@@ -1,6 +1,7 @@
 /** The overview against a scripted backend. */
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
+import { StrictMode } from "react";
 import { describe, expect, test, vi } from "vitest";
 import { countsOf, loopOf, queueOf, T0 } from "../testing/fixtures.js";
 import { api, withBackend } from "../testing/show.js";
@@ -150,6 +151,36 @@ test("a failure is shown without a stack trace", async () => {
   expect(alert.textContent).toContain("Could not load queues");
   expect(alert.textContent).toContain("Server Error");
   expect(alert.textContent).not.toContain("dashboard.ts:3");
+});
+
+test.each([
+  ["fails once", new Error("Function execution timed out (maximum duration: 1s)")],
+  ["is refused, as before the reader is signed in", new ConvexError({ code: "forbidden" })],
+])("a query that %s is asked again by itself, and then shown", async (_what, error) => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  const pass = (ms: number) => act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
+  const seconds = async (count: number) => {
+    for (let n = 0; n < count; n += 1) await pass(1_000);
+  };
+  let fails = true;
+  world.backend.queries["dashboard:overview"] = () => {
+    if (fails) throw error;
+    return { queues: [queueOf("tiles")] };
+  };
+  world.show(
+    <StrictMode>
+      <Overview api={api} />
+    </StrictMode>,
+  );
+  await seconds(1);
+  expect(screen.getByRole("alert")).toBeTruthy();
+  await seconds(8);
+  expect(screen.getByRole("alert")).toBeTruthy();
+  fails = false;
+  await seconds(12);
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(screen.getByRole("heading", { name: "tiles" })).toBeTruthy();
 });
 
 test("disconnected, it says that its data is old, and every action is off", async () => {

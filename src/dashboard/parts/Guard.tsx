@@ -1,5 +1,8 @@
-/** Keeps one panel's error to that panel: the rest of the page works on, and the panel shows the error or the refusal. */
-import { Component, type ReactNode } from "react";
+/**
+ * Keeps one panel's error to that panel: the rest of the page works on, and the panel shows the error or the refusal. Each may
+ * pass, as a timeout does or the time before the reader is signed in: the panel tries again by itself, ever less often.
+ */
+import { Component, useEffect, useRef, type ReactNode } from "react";
 import { useLabels } from "../frame/context.js";
 import { isRefusal, messageOf } from "../words.js";
 import { Heading } from "./Heading.js";
@@ -15,24 +18,33 @@ interface Props {
   readonly children: ReactNode;
 }
 
+/** The first wait before another try; each one is twice as long as the one before. */
+const AGAIN_MS = 5_000;
+const AGAIN_MAX_MS = 60_000;
+
 interface State {
   readonly failed: { readonly error: unknown } | undefined;
   readonly of: string | undefined;
+  /** Tries since then. */
+  readonly tries: number;
 }
 
 export class Guard extends Component<Props, State> {
-  override state: State = { failed: undefined, of: this.props.of };
+  override state: State = { failed: undefined, of: this.props.of, tries: 0 };
 
   static getDerivedStateFromError(error: unknown) {
     return { failed: { error } };
   }
 
   static getDerivedStateFromProps(props: Props, state: State): Partial<State> | null {
-    return props.of === state.of ? null : { failed: undefined, of: props.of };
+    return props.of === state.of ? null : { failed: undefined, of: props.of, tries: 0 };
   }
 
+  private readonly again = () =>
+    this.setState(({ tries }) => ({ failed: undefined, tries: tries + 1 }));
+
   override render() {
-    const { failed } = this.state;
+    const { failed, tries } = this.state;
     if (failed === undefined) return this.props.children;
     const { label, heading } = this.props;
     return (
@@ -41,15 +53,24 @@ export class Guard extends Component<Props, State> {
         <Failed
           label={label}
           error={failed.error}
-          onAgain={() => this.setState({ failed: undefined })}
+          waitMs={Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** tries)}
+          onAgain={this.again}
         />
       </>
     );
   }
 }
 
-function Failed(props: { label: string; error: unknown; onAgain: () => void }) {
-  const { label, error, onAgain } = props;
+function Failed(props: { label: string; error: unknown; waitMs: number; onAgain: () => void }) {
+  const { label, error, waitMs, onAgain } = props;
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      // A button that has the focus is not taken away.
+      if (document.activeElement !== button.current) onAgain();
+    }, waitMs);
+    return () => clearInterval(timer);
+  }, [waitMs, onAgain]);
   const { noAccess, loadFailed, tryAgain } = useLabels().page;
   const isRefused = isRefusal(error);
   return (
@@ -59,7 +80,7 @@ function Failed(props: { label: string; error: unknown; onAgain: () => void }) {
       isBad
     >
       <p>{messageOf(error)}</p>
-      <button type="button" className="cv-button" onClick={onAgain}>
+      <button ref={button} type="button" className="cv-button" onClick={onAgain}>
         {tryAgain}
       </button>
     </Notice>
