@@ -3,10 +3,12 @@ import { useNow } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import { moment } from "../words.js";
 
-const exactly = (at: number) => ({
-  dateTime: new Date(at).toISOString(),
-  title: new Date(at).toLocaleString(),
-});
+/** Nothing of a number that no date has: a worker tells the time of its own start. */
+function exactly(at: number): { dateTime?: string; title?: string } {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return {};
+  return { dateTime: date.toISOString(), title: date.toLocaleString() };
+}
 
 /** "3 s ago". */
 export function Ago({ at }: { at: number }) {

@@ -78,3 +78,10 @@ test("workers keep their order by name, whichever was last seen", async () => {
   const names = [...document.querySelectorAll(".cv-worker-name b")].map((b) => b.textContent);
   expect(names).toEqual(["w2", "w10", "a#0"]);
 });
+
+test("a worker that says an impossible time of its start is listed, and so are the others", async () => {
+  const origin = { startedAt: Number.MAX_SAFE_INTEGER, version: "1.0.0" };
+  shows(workerOf("anvil", { origin }), workerOf("bellows"));
+  expect(await screen.findByText("bellows")).toBeTruthy();
+  expect(screen.getByText("anvil").closest("li")!.textContent).toContain("v1.0.0, started");
+});
