@@ -4,6 +4,7 @@ import type { Per } from "../../shared/index.js";
 import { DurationChart } from "../charts/DurationChart.js";
 import { FlowChart } from "../charts/FlowChart.js";
 import { PeriodTable } from "../charts/PeriodTable.js";
+import { Guard } from "../parts/Guard.js";
 import { Link } from "../parts/Link.js";
 import { Skeleton } from "../parts/Skeleton.js";
 import { queuePlace } from "../places.js";
@@ -18,9 +19,7 @@ const SPANS = {
 
 export function QueueCharts({ queue }: { queue: string }) {
   const { look } = useLook(queue);
-  const { charts } = useLabels();
-  const { count } = SPANS[look.per];
-  const stats = useRead({ kind: "stats", queue, per: look.per, count });
+  const { charts, queue: labels } = useLabels();
   return (
     <>
       <nav className="cv-segments" aria-label={charts.range}>
@@ -30,18 +29,26 @@ export function QueueCharts({ queue }: { queue: string }) {
           </Link>
         ))}
       </nav>
-      {stats === undefined ? (
-        <Skeleton lines={2} tall />
-      ) : (
-        <>
-          <div className="cv-charts">
-            <FlowChart stats={stats} />
-            <DurationChart stats={stats} of="waitMs" title={charts.latency} />
-            <DurationChart stats={stats} of="runMs" title={charts.runTime} />
-          </div>
-          <PeriodTable stats={stats} />
-        </>
-      )}
+      {/* Guarded alone: where one range fails, another can be chosen. */}
+      <Guard label={labels.activity} of={`${look.per} ${queue}`}>
+        <Charts queue={queue} per={look.per} />
+      </Guard>
+    </>
+  );
+}
+
+function Charts({ queue, per }: { queue: string; per: Per }) {
+  const { charts } = useLabels();
+  const stats = useRead({ kind: "stats", queue, per, count: SPANS[per].count });
+  if (stats === undefined) return <Skeleton lines={2} tall />;
+  return (
+    <>
+      <div className="cv-charts">
+        <FlowChart stats={stats} />
+        <DurationChart stats={stats} of="waitMs" title={charts.latency} />
+        <DurationChart stats={stats} of="runMs" title={charts.runTime} />
+      </div>
+      <PeriodTable stats={stats} />
     </>
   );
 }

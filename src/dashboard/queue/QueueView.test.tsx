@@ -193,6 +193,35 @@ test("a list that is refused leaves the filters, so that another can be asked fo
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
+test("events that fail leave the configuration as it is", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  window.location.hash = "#/queues/tiles?show=events";
+  shows([]);
+  world.backend.queries["dashboard:events"] = () => {
+    throw new ConvexError("Not those.");
+  };
+  expect((await screen.findByRole("alert")).textContent).toContain("No access to Events");
+  goTo("#/queues/tiles?show=configuration");
+  expect(await screen.findByRole("table")).toBeTruthy();
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+test("statistics that fail leave the other time ranges to choose", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+  window.location.hash = "#/queues/tiles?per=day";
+  shows([]);
+  const stats = world.backend.queries["dashboard:stats"]!;
+  world.backend.queries["dashboard:stats"] = (args) => {
+    if (args["per"] === "day") throw new ConvexError("Not those.");
+    return stats(args);
+  };
+  expect((await screen.findByRole("alert")).textContent).toContain("Not those.");
+  expect(screen.getByRole("link", { name: "Last hour" })).toBeTruthy();
+  goTo("#/queues/tiles");
+  expect(await screen.findByText(/jobs enqueued/)).toBeTruthy();
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
 test("deleting many asks first, in words that say which, and does nothing when left", async () => {
   window.location.hash = "#/queues/tiles?name=resize";
   shows([rowOf("j1", { status: "failed", name: "resize" })]);

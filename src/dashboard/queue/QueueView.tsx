@@ -112,14 +112,14 @@ function Below({ shown }: { shown: Parameters<typeof Jobs>[0]["shown"] }) {
   const labels = useLabels().queue;
   if (look.tab === "events") {
     return (
-      <Panel title={labels.events} of={queue}>
+      <Panel key="events" title={labels.events} of={queue}>
         <Events queue={queue} />
       </Panel>
     );
   }
   if (look.tab === "configuration") {
     return (
-      <Panel title={labels.configuration} of={queue}>
+      <Panel key="configuration" title={labels.configuration} of={queue}>
         <Configuration state={shown.state} />
       </Panel>
     );
