@@ -15,6 +15,7 @@ import type {
   StatsRequest,
 } from "../shared/index.js";
 import {
+  CalmQueries,
   useJobLogs,
   useJobOutput,
   useJobs,
@@ -302,6 +303,37 @@ test("between two pages of a list nothing is missing and nothing twice, while jo
   await waitFor(() => expect(more.textContent).toBe("10 25 30 35 40 50"));
   more.click();
   await waitFor(() => expect(more.textContent).toBe("10 25 30 35 40 50 60 70"));
+});
+
+test("a job that moves to another page while its old one rests is listed once", async () => {
+  const places: Record<string, number> = { a: 10, b: 20, c: 30, d: 40, e: 50, f: 60 };
+  const page = ({ cursor, endCursor }: { cursor: string | null; endCursor?: string }) =>
+    Object.keys(places)
+      .sort((a, b) => places[a]! - places[b]!)
+      .filter((id) => places[id]! > Number(cursor ?? 0) && places[id]! <= Number(endCursor ?? 99));
+  world.backend.queries["builds:list"] = ({ paginationOpts }) => {
+    const { endCursor, numItems } = paginationOpts as PaginationOptions & { endCursor?: string };
+    const ids = page(paginationOpts).slice(0, endCursor === undefined ? numItems : undefined);
+    const continueCursor = endCursor ?? `${places[ids.at(-1)!]}`;
+    return { page: ids.map((id) => rowOf(id)), isDone: false, continueCursor };
+  };
+  world.show(
+    <CalmQueries everyMs={60_000}>
+      <List />
+    </CalmQueries>,
+  );
+  const more = await screen.findByLabelText("CanLoadMore");
+  more.click();
+  await waitFor(() => expect(more.textContent).toBe("a b c d e f"));
+  // Its page changes at full speed, and so rests.
+  places["new"] = 25;
+  world.backend.tell();
+  await waitFor(() => expect(more.textContent).toBe("a b new c d e f"));
+  await waitFor(() => expect(asked("builds:list")).toHaveLength(1));
+  places["b"] = 55;
+  world.backend.tell();
+  await waitFor(() => expect(asked("builds:list")).toHaveLength(0));
+  expect(more.textContent).toBe("a b new c d e");
 });
 
 test("statistics are the answer of the app's function, and change with it", async () => {

@@ -6,6 +6,7 @@ import type {
   UsePaginatedQueryReturnType,
 } from "convex/react";
 import type { FunctionReference, PaginationResult } from "convex/server";
+import { useMemo } from "react";
 import type { ListApi, ListedOf, ListQueueOf, ListRequest } from "../shared/index.js";
 
 const JOBS_PAGE = 50;
@@ -48,5 +49,16 @@ export function useJobPages<List extends PaginatedQueryReference>(
   args: PaginatedQueryArgs<List> | "skip",
   options: { pageSize?: number } = {},
 ): UsePaginatedQueryReturnType<List> {
-  return usePaginatedQuery(list, args, { initialNumItems: options.pageSize ?? JOBS_PAGE });
+  const listed = usePaginatedQuery(list, args, { initialNumItems: options.pageSize ?? JOBS_PAGE });
+  const results = useMemo(() => eachOnce(listed.results), [listed.results]);
+  return { ...listed, results };
+}
+
+/** Of pages of different moments, as where one rests (`CalmQueries`), two may have a job that moved between them. */
+function eachOnce<Row>(rows: Row[]): Row[] {
+  const seen = new Set<unknown>();
+  return rows.filter((row) => {
+    const { id } = row as { id: unknown };
+    return !seen.has(id) && seen.add(id);
+  });
 }
