@@ -48,6 +48,24 @@ test("a queue that stands still gets worse with time, although nothing new is se
   expect(screen.getByText(/1 critical/)).toBeTruthy();
 });
 
+test("the throughput of a queue that stands still falls to 0, although nothing new is sent", async () => {
+  vi.useFakeTimers();
+  const halfMinutes = async (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      await act(async () => void (await vi.advanceTimersByTimeAsync(30_000)));
+      // A connection without messages is given up.
+      act(() => world.backend.tell());
+    }
+  };
+  shows(queueOf("tiles"));
+  await halfMinutes(2);
+  expect(screen.getByText("40 jobs/min")).toBeTruthy();
+  expect(screen.getByText(/critical\. 40 jobs\/min\.$/)).toBeTruthy();
+  await halfMinutes(10);
+  expect(screen.getByText("0 jobs/min")).toBeTruthy();
+  expect(screen.getByText(/critical\. 0 jobs\/min\.$/)).toBeTruthy();
+});
+
 test("queues that were left out are told", async () => {
   world.backend.queries["dashboard:overview"] = () => ({ queues: [queueOf("tiles")], more: true });
   world.show(<Overview api={api} />);

@@ -10,6 +10,7 @@ import { Skeleton } from "../parts/Skeleton.js";
 import { lightAt } from "../queue/Health.js";
 import { MainLoop } from "./MainLoop.js";
 import { QueueRow } from "./QueueRow.js";
+import { useRate } from "./useRate.js";
 
 /**
  * Each queue that the reader may see: its jobs by status, its throughput and queue latency of the last 30 minutes, its health,
@@ -80,7 +81,8 @@ function Summary({ queues, more }: { queues: readonly ShownQueue[]; more: boolea
   const { summary } = useLabels().overview;
   const now = useNow();
   const critical = queues.filter(({ gauge }) => lightAt(gauge.health, now).light === "red").length;
-  return <p className="cv-lead">{summary(queues.length, critical, jobsPerMinute(queues), more)}</p>;
+  const perMinute = useRate(queues, jobsPerMinute(queues));
+  return <p className="cv-lead">{summary(queues.length, critical, perMinute, more)}</p>;
 }
 
 const jobsPerMinute = (queues: readonly ShownQueue[]) =>

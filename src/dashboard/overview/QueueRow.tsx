@@ -12,6 +12,7 @@ import { PauseButton } from "../queue/QueueActions.js";
 import { Health, lightAt } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
+import { useRate } from "./useRate.js";
 import type { Period, ShownQueue } from "../../shared/index.js";
 
 export function QueueRow({ queue }: { queue: ShownQueue }) {
@@ -30,8 +31,7 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
       <StateCounts queue={state.name} counts={gauge.counts} />
       <figure className="cv-figure">
         <figcaption>
-          <span className="cv-soft">{overview.throughput}</span>{" "}
-          <b>{overview.jobsPerMinute(gauge.perMinute.finished)}</b>
+          <span className="cv-soft">{overview.throughput}</span> <Throughput gauge={gauge} />
         </figcaption>
         <Sparkline sparks={flowSparks(recent)} tone="flow" words={flowWords(recent, overview)} />
       </figure>
@@ -52,6 +52,10 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
 /** Drawn anew each second, and the charts in it are not. */
 function Lit({ health, children }: { health: ShownQueue["gauge"]["health"]; children: ReactNode }) {
   return <li className={`cv-queue cv-light-${lightAt(health, useNow()).light}`}>{children}</li>;
+}
+
+function Throughput({ gauge }: Pick<ShownQueue, "gauge">) {
+  return <b>{useLabels().overview.jobsPerMinute(useRate(gauge, gauge.perMinute.finished))}</b>;
 }
 
 function flowWords(recent: readonly Period[], { throughputChart }: Labels["overview"]): string {
