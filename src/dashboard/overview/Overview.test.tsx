@@ -37,15 +37,25 @@ test("a queue's health is told in words, not by a colour alone", async () => {
 
 test("a queue that stands still gets worse with time, although nothing new is sent", async () => {
   const { gauge, ...rest } = queueOf("tiles");
-  const red = { at: Date.now() - 1, light: "red" as const, reason: "nothing moves." };
-  const later = { at: Date.now() + 3_600_000, light: "red" as const, reason: "later." };
+  const red = { at: gauge.at + 500, light: "red" as const, reason: "nothing moves." };
+  const later = { at: gauge.at + 3_600_000, light: "red" as const, reason: "later." };
   shows(
     { ...rest, gauge: { ...gauge, health: { ...gauge.health, worsens: [red] } } },
     queueOf("mails", { gauge: { ...gauge, health: { ...gauge.health, worsens: [later] } } }),
   );
+  expect(await screen.findByText(/0 critical/)).toBeTruthy();
   expect((await screen.findByText("nothing moves.")).closest("li")!.className).toContain("red");
   expect(screen.getAllByText("Critical")).toHaveLength(1);
   expect(screen.getByText(/1 critical/)).toBeTruthy();
+});
+
+test("a queue's health is by the deployment's clock, whatever the reader's clock shows", async () => {
+  const { gauge } = queueOf("tiles");
+  const at = Date.now() - 3 * 3_600_000;
+  const worsens = [{ at: at + 60_000, light: "red" as const, reason: "nothing moves." }];
+  shows(queueOf("tiles", { gauge: { ...gauge, at, health: { ...gauge.health, worsens } } }));
+  expect(await screen.findByText("Healthy")).toBeTruthy();
+  expect(screen.getByText(/0 critical/)).toBeTruthy();
 });
 
 test("the throughput of a queue that stands still falls to 0, although nothing new is sent", async () => {

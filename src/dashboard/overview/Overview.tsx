@@ -1,16 +1,15 @@
 /** Every queue at a glance. */
 import type { ShownQueue } from "../../shared/index.js";
-import { useNow } from "../frame/clock.js";
 import { useLabels, useRead } from "../frame/context.js";
 import { Surrounded, type ViewProps } from "../frame/Root.js";
 import { Guard } from "../parts/Guard.js";
 import { Heading } from "../parts/Heading.js";
 import { Notice } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
-import { lightAt } from "../queue/Health.js";
+import { useLightOf } from "../queue/Health.js";
 import { MainLoop } from "./MainLoop.js";
 import { QueueRow } from "./QueueRow.js";
-import { useRate } from "./useRate.js";
+import { useRateOf } from "./useRateOf.js";
 
 /**
  * Each queue that the reader may see: its jobs by status, its throughput and queue latency of the last 30 minutes, its health,
@@ -79,11 +78,8 @@ function Queues() {
 
 function Summary({ queues, more }: { queues: readonly ShownQueue[]; more: boolean }) {
   const { summary } = useLabels().overview;
-  const now = useNow();
-  const critical = queues.filter(({ gauge }) => lightAt(gauge.health, now).light === "red").length;
-  const perMinute = useRate(queues, jobsPerMinute(queues));
+  const [lightOf, rateOf] = [useLightOf(), useRateOf()];
+  const critical = queues.filter(({ gauge }) => lightOf(gauge).light === "red").length;
+  const perMinute = queues.reduce((sum, { gauge }) => sum + rateOf(gauge), 0);
   return <p className="cv-lead">{summary(queues.length, critical, perMinute, more)}</p>;
 }
-
-const jobsPerMinute = (queues: readonly ShownQueue[]) =>
-  queues.reduce((sum, { gauge }) => sum + gauge.perMinute.finished, 0);

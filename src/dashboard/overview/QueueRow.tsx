@@ -2,30 +2,29 @@
 import { finishedIn, flowSparks, latest, waitSparks } from "../charts/series.js";
 import { Sparkline } from "../charts/Sparkline.js";
 import type { ReactNode } from "react";
-import { useNow } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import type { Labels } from "../labelOverrides.js";
 import { Heading } from "../parts/Heading.js";
 import { Link } from "../parts/Link.js";
 import { queuePlace } from "../places.js";
 import { PauseButton } from "../queue/QueueActions.js";
-import { Health, lightAt } from "../queue/Health.js";
+import { Health, useLightOf } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
-import { useRate } from "./useRate.js";
-import type { Period, ShownQueue } from "../../shared/index.js";
+import { useRateOf } from "./useRateOf.js";
+import type { Gauge, Period, ShownQueue } from "../../shared/index.js";
 
 export function QueueRow({ queue }: { queue: ShownQueue }) {
   const { state, gauge, recent } = queue;
   const wait = latest(recent, "waitMs");
   const { overview, page, times } = useLabels();
   return (
-    <Lit health={gauge.health}>
+    <Lit gauge={gauge}>
       <div className="cv-queue-name">
         <Heading under={1}>
           <Link to={queuePlace(state.name)}>{state.name}</Link>
         </Heading>
-        <Health health={gauge.health} />
+        <Health gauge={gauge} />
         <StandingWords queue={queue} />
       </div>
       <StateCounts queue={state.name} counts={gauge.counts} />
@@ -50,12 +49,12 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
 }
 
 /** Drawn anew each second, and the charts in it are not. */
-function Lit({ health, children }: { health: ShownQueue["gauge"]["health"]; children: ReactNode }) {
-  return <li className={`cv-queue cv-light-${lightAt(health, useNow()).light}`}>{children}</li>;
+function Lit({ gauge, children }: { gauge: Gauge; children: ReactNode }) {
+  return <li className={`cv-queue cv-light-${useLightOf()(gauge).light}`}>{children}</li>;
 }
 
-function Throughput({ gauge }: Pick<ShownQueue, "gauge">) {
-  return <b>{useLabels().overview.jobsPerMinute(useRate(gauge, gauge.perMinute.finished))}</b>;
+function Throughput({ gauge }: { gauge: Gauge }) {
+  return <b>{useLabels().overview.jobsPerMinute(useRateOf()(gauge))}</b>;
 }
 
 function flowWords(recent: readonly Period[], { throughputChart }: Labels["overview"]): string {

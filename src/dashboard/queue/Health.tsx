@@ -1,16 +1,21 @@
 /** A queue's health: a light, its word, and the reason. */
-import type { Health as HealthOf } from "../../shared/index.js";
-import { useNow } from "../frame/clock.js";
+import type { Gauge, Health as HealthOf } from "../../shared/index.js";
+import { useAgeOf } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import { Icon } from "../parts/Icon.js";
 
 /** The light at this time: of a queue that stands still, no new one is sent. */
-export const lightAt = (health: HealthOf, now: number): Pick<HealthOf, "light" | "reason"> =>
-  health.worsens.findLast(({ at }) => at <= now) ?? health;
+export function useLightOf(): (gauge: Gauge) => Pick<HealthOf, "light" | "reason"> {
+  const ageOf = useAgeOf();
+  return (gauge) => {
+    const now = gauge.at + ageOf(gauge);
+    return gauge.health.worsens.findLast(({ at }) => at <= now) ?? gauge.health;
+  };
+}
 
-export function Health({ health }: { health: HealthOf }) {
+export function Health({ gauge }: { gauge: Gauge }) {
   const labels = useLabels().health;
-  const { light, reason } = lightAt(health, useNow());
+  const { light, reason } = useLightOf()(gauge);
   return (
     <p className="cv-health">
       <span className={`cv-light cv-light-${light}`}>

@@ -70,7 +70,7 @@ function Queue({ queue }: { queue: string }) {
     <>
       <div className="cv-queue-head">
         <div>
-          <Health health={shown.gauge.health} />
+          <Health gauge={shown.gauge} />
           <HealthFigures health={shown.gauge.health} />
           <StandingWords queue={shown} />
           {shown.isPush && (
