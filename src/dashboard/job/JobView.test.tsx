@@ -2,8 +2,8 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { ConvexError } from "convex/values";
 import { Fragment, StrictMode, type ExoticComponent, type PropsWithChildren } from "react";
-import { expect, test } from "vitest";
-import type { DashboardJob } from "../../shared/index.js";
+import { expect, test, vi } from "vitest";
+import type { DashboardJob, LogEntry } from "../../shared/index.js";
 import type { JobStatus } from "../../shared/index.js";
 import { runningJob, shownJob, T0 } from "../testing/fixtures.js";
 import { api, withBackend } from "../testing/show.js";
@@ -146,6 +146,44 @@ test("output is shown as it comes", async () => {
   parts.push({ index: 1, text: "that is seen" });
   world.backend.tell();
   await waitFor(() => expect(output.textContent).toBe("a queue that is seen"));
+});
+
+test("a log that grows by many entries at a time is followed to its end, until the reader scrolls back", async () => {
+  vi.spyOn(Element.prototype, "scrollHeight", "get").mockImplementation(function (this: Element) {
+    return parseFloat((this.firstElementChild as HTMLElement | null)?.style.height ?? "0") || 0;
+  });
+  vi.spyOn(HTMLElement.prototype, "scrollTo").mockImplementation(function (
+    this: HTMLElement,
+    given?: ScrollToOptions | number,
+  ) {
+    this.scrollTop = (given as ScrollToOptions).top ?? 0;
+    // As a browser does: later.
+    setTimeout(() => fireEvent.scroll(this));
+  });
+  shows(shownJob(runningJob("j1")));
+  const entries: LogEntry[] = [];
+  world.backend.queries["dashboard:logs"] = () => ({ entries, cursor: "c", isDone: true });
+  const grow = async (to: number) => {
+    while (entries.length < to) {
+      const entry = entries.length;
+      entries.push({ attempt: 1, entry, level: "info", message: `line ${entry}`, at: T0 });
+    }
+    await act(async () => {
+      world.backend.tell();
+      await new Promise((done) => setTimeout(done, 200));
+    });
+  };
+  await screen.findByText("No log entries");
+  for (const count of [30, 70, 110]) {
+    await grow(count);
+    expect(await screen.findByText(`line ${count - 1}`)).toBeTruthy();
+  }
+  const box = screen.getByRole("log");
+  box.scrollTop = 0;
+  fireEvent.scroll(box);
+  await grow(150);
+  expect(await screen.findByText("line 0")).toBeTruthy();
+  expect(screen.queryByText("line 149")).toBeNull();
 });
 
 test("a cancel asks first, takes a reason, shows at once, and is undone when it fails", async () => {

@@ -43,9 +43,10 @@ function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoadi
       aria-label={labels.log}
       aria-live="off"
       aria-busy={isLoading}
-      onScroll={() => {
-        const last = virtualizer.range?.endIndex ?? 0;
-        follows.current = last >= entries.length - 2;
+      // By the box itself: the virtualizer hears of a scroll after this.
+      onScroll={({ currentTarget: box }) => {
+        const left = box.scrollHeight - box.scrollTop - box.clientHeight;
+        follows.current = left < 2 * LINE_PX;
       }}
     >
       <div style={{ height: virtualizer.getTotalSize(), position: "relative" }}>

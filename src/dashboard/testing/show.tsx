@@ -69,6 +69,8 @@ function standIn(): void {
 
 function lend(prototype: object, methods: object): void {
   for (const [name, method] of Object.entries(methods)) {
-    if (!(name in prototype)) Object.defineProperty(prototype, name, { value: method });
+    if (!(name in prototype)) {
+      Object.defineProperty(prototype, name, { value: method, configurable: true, writable: true });
+    }
   }
 }
