@@ -19,6 +19,7 @@ from .limits import (
     LOG_MESSAGE_MAX_BYTES,
     OUTPUT_MAX_BYTES,
     PROGRESS_MAX_BYTES,
+    UNHEARD_MAX,
 )
 from .values import cut, sendable, size_of
 
@@ -37,6 +38,7 @@ class Job:
         self._tell = tell
         self._lock = threading.Lock()
         self._written = 0
+        self._room = threading.Semaphore(UNHEARD_MAX)
         self.id: str = facts["id"]
         self.queue: str = facts["queue"]
         self.payload: Any = facts["payload"]
@@ -145,7 +147,15 @@ class Job:
         raise Snooze(seconds)
 
     def _say(self, kind: str, value: Any) -> None:
+        """Waits where the worker is far behind: reports without a pause would hold up its beats."""
         try:
-            self._loop.call_soon_threadsafe(self._tell, kind, value)
+            while not self._loop.is_closed():
+                if self._room.acquire(timeout=1):
+                    self._loop.call_soon_threadsafe(self._hear, kind, value)
+                    return
         except RuntimeError:
             pass  # The worker has ended, and this handler goes on after its signal.
+
+    def _hear(self, kind: str, value: Any) -> None:
+        self._room.release()
+        self._tell(kind, value)

@@ -76,6 +76,8 @@ REPORT_INTERVAL_S = 0.25
 FLUSH_CHARS = 100
 FLUSH_S = 1.0
 REPORT_REFUSALS_MAX = 3
+#: Reports of one handler that wait for the worker's loop: the handler waits to make another.
+UNHEARD_MAX = 256
 
 #: The grace of handlers at a stop: under the 10 s after which Docker kills.
 GRACE_S = 8.0

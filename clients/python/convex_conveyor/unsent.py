@@ -80,7 +80,11 @@ class UnsentReports:
         return True
 
     def write(self, text: str) -> None:
+        """Whole parts are made at once: to lengthen a text of megabytes line by line would cost leases."""
         self.text += text
+        if len(self.text) >= OUTPUT_PART_MAX_BYTES:
+            *whole, self.text = split(self.text, OUTPUT_PART_MAX_BYTES)
+            self._add_parts(whole)
 
     def take(self, room: Budget) -> ReportBatch:
         """The contents of the next call, as far as there is room, in the order of the reports."""
@@ -91,9 +95,7 @@ class UnsentReports:
             if not room.take(size_of(entry["message"]) + size_of(entry.get("data"))):
                 break
             reported.logs.append({**self._lease, **entry})
-        for text in split(self.text, OUTPUT_PART_MAX_BYTES):
-            self._parts.append({"index": self._next_index, "text": text})
-            self._next_index += 1
+        self._add_parts(split(self.text, OUTPUT_PART_MAX_BYTES))
         self.text = ""
         for part in self._parts:
             if not room.take(size_of(part["text"])):
@@ -122,6 +124,11 @@ class UnsentReports:
         logs, self._logs = len(self._logs), []
         waits = self.text != "" or bool(self._parts)
         return logs, self._refuse_output() if waits else 0
+
+    def _add_parts(self, texts: list[str]) -> None:
+        for text in texts:
+            self._parts.append({"index": self._next_index, "text": text})
+            self._next_index += 1
 
     def _refuse_output(self) -> int:
         lost = len(self.text) + sum(len(one["text"]) for one in self._parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
 import os
 import threading
 import time
@@ -19,8 +20,10 @@ from convex_conveyor.deployment import Deployment, Offer
 from convex_conveyor.errors import Rejected, Unanswered
 from convex_conveyor.handlers import Handlers
 from convex_conveyor.http import Http
+from convex_conveyor.limits import OUTPUT_PART_MAX_BYTES, REPORT_MAX_BYTES, UNHEARD_MAX
 from convex_conveyor.outcome import HandlerEnd
 from convex_conveyor.threads import HandlerLoop, Threads
+from convex_conveyor.unsent import Budget, UnsentReports
 
 GOOD = {"url": "http://127.0.0.1:1", "token": "cvy_x", "queues": ["q"], "handler": lambda job: None, "module": "work"}
 
@@ -191,6 +194,55 @@ class Places(unittest.TestCase):
         threads = Threads("test")
         first = threads.submit(threading.get_ident).result(5)
         self.assertEqual(threads.submit(threading.get_ident).result(5), first)
+
+
+class Talkative(unittest.TestCase):
+    """Reports without a pause: the worker's loop has its beats to send beside them."""
+
+    def test_text_that_waits_is_shorter_than_a_part_however_much_is_written(self) -> None:
+        unsent, line = UnsentReports({"id": "a", "attempt": 1}), "é" * 49 + "\n"
+        longest = 0
+        for _ in range(5_000):
+            unsent.write(line)
+            longest = max(longest, len(unsent.text))
+        self.assertLess(longest, OUTPUT_PART_MAX_BYTES)
+        texts = [part["text"] for part in unsent.take(Budget(256, REPORT_MAX_BYTES)).output]
+        self.assertEqual("".join(texts), line * 5_000)
+        self.assertEqual(len(texts), math.ceil(len((line * 5_000).encode()) / OUTPUT_PART_MAX_BYTES))
+
+    def test_a_handler_waits_for_a_worker_that_is_far_behind(self) -> None:
+        class Behind:
+            waiting: list[Callable[[], None]] = []
+            closed = False
+
+            def call_soon_threadsafe(self, run: Any, *args: Any) -> None:
+                self.waiting.append(lambda: run(*args))
+
+            def is_closed(self) -> bool:
+                return self.closed
+
+        def writes() -> None:
+            for _ in range(2 * UNHEARD_MAX):
+                job.write("x")
+
+        heard: list[str] = []
+        loop = Behind()
+        job = Job(attempt_of(), loop, lambda kind, value: heard.append(value))  # type: ignore[arg-type]
+        for wakes in (True, False):
+            handler = threading.Thread(target=writes, daemon=True)
+            handler.start()
+            handler.join(0.1)
+            self.assertTrue(handler.is_alive())
+            self.assertEqual(len(loop.waiting), UNHEARD_MAX)
+            # The worker goes on, or has ended.
+            loop.closed = not wakes
+            while handler.is_alive():
+                if wakes and loop.waiting:
+                    loop.waiting.pop(0)()
+                handler.join(0.001)
+            while loop.waiting:
+                loop.waiting.pop(0)()
+        self.assertEqual(len(heard), 3 * UNHEARD_MAX)
 
 
 class Tending(unittest.TestCase):
