@@ -107,6 +107,7 @@ class Worker:
         check(1 <= len(self.name) <= NAME_MAX_LENGTH, "name", "is 1 to 64 characters")
         #: Tells this run from an earlier one under the same name.
         self.session_key = str(uuid.uuid4())
+        self._made_in = os.getpid()
         self._handlers = handlers_by_queue(queues, handler)
         # One order for a whole fleet: then its questions share an answer.
         self._offer = Offer(sorted(set(queues)), sorted(set(labels)), sorted(set(groups)))
@@ -130,6 +131,9 @@ class Worker:
         with self._lock:
             check(not self._is_started, "run", "is called once: make another worker")
             self._is_started = True
+        if os.getpid() != self._made_in:
+            # The copy of a fork: under one key, each process would be given the jobs of the others.
+            self.session_key = str(uuid.uuid4())
         asyncio.run(self._work())
 
     def stop(self, grace_s: Optional[float] = None) -> None:

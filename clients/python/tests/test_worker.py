@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import math
+import multiprocessing
 import os
 import threading
 import time
@@ -56,6 +57,24 @@ class Options(unittest.TestCase):
         worker.run()
         with self.assertRaises(ConveyorError):
             worker.run()
+
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_each_process_that_runs_a_copy_of_a_worker_has_a_session_of_its_own(self) -> None:
+        told = multiprocessing.get_context("fork").SimpleQueue()
+
+        def tell(event: Any) -> None:
+            if event["kind"] == "started":
+                told.put(event["sessionKey"])
+                worker.stop(0)
+
+        worker = Worker(**{**GOOD, "on_event": tell})  # type: ignore[arg-type]
+        copies = [multiprocessing.get_context("fork").Process(target=worker.run) for _ in range(2)]
+        for copy in copies:
+            copy.start()
+        for copy in copies:
+            copy.join(10)
+        self.assertEqual(len({told.get(), told.get(), worker.session_key}), 3)
 
 
 def attempt_of(payload: Any = None) -> Attempt:
