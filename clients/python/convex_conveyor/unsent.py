@@ -89,7 +89,7 @@ class UnsentReports:
     def take(self, room: Budget) -> ReportBatch:
         """The contents of the next call, as far as there is room, in the order of the reports."""
         reported = ReportBatch()
-        if self._progress is not None and room.take(0):
+        if self._progress is not None and room.take(size_of(self._progress["value"])):
             reported.updates.append({**self._lease, **self._progress})
         for entry in self._logs:
             if not room.take(size_of(entry["message"]) + size_of(entry.get("data"))):

@@ -229,6 +229,18 @@ class Talkative(unittest.TestCase):
         self.assertEqual("".join(texts), line * 5_000)
         self.assertEqual(len(texts), math.ceil(len((line * 5_000).encode()) / OUTPUT_PART_MAX_BYTES))
 
+    def test_a_call_with_progress_is_no_larger_than_the_deployment_takes(self) -> None:
+        unsent, room = UnsentReports({"id": "a", "attempt": 1}), Budget(256, REPORT_MAX_BYTES)
+        # Parts of calls that had no answer: as many as fill a call to a few bytes.
+        for _ in range(128):
+            unsent.write("x" * (REPORT_MAX_BYTES // 128 - 2))
+            unsent.take(Budget(0, 0))
+        unsent.show("x" * 8_000)
+        taken = unsent.take(room)
+        texts = [one["value"] for one in taken.updates] + [part["text"] for part in taken.output]
+        self.assertEqual(len(taken.updates), 1)
+        self.assertLessEqual(sum(len(text) for text in texts), REPORT_MAX_BYTES)
+
     def test_a_handler_waits_for_a_worker_that_is_far_behind(self) -> None:
         class Behind:
             waiting: list[Callable[[], None]] = []
