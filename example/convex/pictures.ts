@@ -71,7 +71,7 @@ export const get = query({
   },
 });
 
-/** Cancels the tiles that no worker has begun. Tiles being drawn are finished: they are seconds from it. */
+/** Cancels the tiles that are not drawn yet. The handler of one that is being drawn is told to stop. */
 export const cancel = mutation({
   args: { picture: v.id("pictures") },
   handler: async (ctx, { picture }) => await startChange(ctx, picture, "cancel"),

@@ -84,7 +84,7 @@ export default defineSchema({
 
   /**
    * The pixels of a finished tile: three bytes each, row by row. A subscription to one of them runs once, since nothing
-   * ever writes it again: a picture travels to each page once, not once more with every tile.
+   * writes it again unless its job is retried: a picture travels to each page once, not once more with every tile.
    */
   pixels: defineTable({
     tile: v.id("tiles"),

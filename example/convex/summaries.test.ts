@@ -102,3 +102,26 @@ test("that fails is tried again by itself, and its failed attempt stays to be se
     { attempt: 2, outcome: "succeeded" },
   ]);
 });
+
+test("a tile that is drawn once more has its new pixels, and its picture the one summary", async () => {
+  const { t, picture, claim, draw, summary, pass } = await newPicture();
+  const [first, ...others] = await claim();
+  for (const job of [first!, ...others]) await draw(job);
+  await pass(1_000);
+  const before = await summary();
+  await t.mutation(api.dashboard.write, {
+    call: { kind: "retry", queue: "tiles", id: first!.id },
+  } as never);
+  await pass(1_000);
+  const [again] = await claim();
+  const rgb = new ArrayBuffer(6);
+  await draw(again!, {
+    kind: "succeeded",
+    result: { rgb, preview: new ArrayBuffer(192), computeMs: 5 },
+  });
+  const [tile] = (await t.query(api.tiles.ofPicture, { picture })).filter(
+    ({ job }) => job === first!.id,
+  );
+  expect((await t.query(api.tiles.pixels, { tile: tile!._id }))?.byteLength).toBe(6);
+  expect(await summary()).toEqual(before);
+});

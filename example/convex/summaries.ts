@@ -28,6 +28,8 @@ export async function summarizeIfDrawn(ctx: MutationCtx, picture: Id<"pictures">
       .first();
     if (missing !== null) return;
   }
+  // One of its tiles was drawn once more.
+  if ((await rowOf(ctx, picture)) !== null) return;
   const row = await ctx.db.get("pictures", picture);
   const job = await queue.enqueue(ctx, { picture, fragile: row?.fragile ?? false });
   await ctx.db.insert("summaries", { picture, job, status: "unfinished" });

@@ -1,6 +1,7 @@
 /** Tiles: read by the page, finished by the queue. */
 import { v } from "convex/values";
-import { internalMutation, query } from "./_generated/server.js";
+import type { Doc, Id } from "./_generated/dataModel.js";
+import { internalMutation, query, type QueryCtx } from "./_generated/server.js";
 import { tiles as queue } from "./queue/farm.js";
 import { MAX_TILES } from "./scene.js";
 import { summarizeIfDrawn } from "./summaries.js";
@@ -20,14 +21,15 @@ export const ofPicture = query({
 /** The pixels of one tile, or null while there are none. */
 export const pixels = query({
   args: { tile: v.id("tiles") },
-  handler: async (ctx, { tile }) => {
-    const row = await ctx.db
-      .query("pixels")
-      .withIndex("tile", (q) => q.eq("tile", tile))
-      .unique();
-    return row?.rgb ?? null;
-  },
+  handler: async (ctx, { tile }) => (await pixelsOf(ctx, tile))?.rgb ?? null,
 });
+
+async function pixelsOf({ db }: QueryCtx, tile: Id<"tiles">): Promise<Doc<"pixels"> | null> {
+  return await db
+    .query("pixels")
+    .withIndex("tile", (q) => q.eq("tile", tile))
+    .unique();
+}
 
 /**
  * Runs inside the transaction that finishes a tile's job: the job is finished and the tile is in the app's table, or
@@ -44,7 +46,10 @@ export const finished = internalMutation({
     if (tile === null) return null;
     if (outcome.status === "succeeded") {
       const { rgb, preview, computeMs } = outcome.result;
-      await ctx.db.insert("pixels", { tile: tile._id, rgb });
+      // A finished job can be retried, as on the dashboard: then its tile is drawn once more.
+      const drawn = await pixelsOf(ctx, tile._id);
+      if (drawn === null) await ctx.db.insert("pixels", { tile: tile._id, rgb });
+      else await ctx.db.patch("pixels", drawn._id, { rgb });
       await ctx.db.patch("tiles", tile._id, {
         status: "succeeded",
         worker,

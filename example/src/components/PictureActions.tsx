@@ -1,4 +1,4 @@
-/** The operations on a picture: cancel tiles that no worker has begun, retry missing ones. One of them at a time. */
+/** The operations on a picture: cancel tiles that are not drawn yet, retry missing ones. One of them at a time. */
 import {
   useCancelPicture,
   useChange,
