@@ -19,6 +19,11 @@ test("flags win over the environment", () => {
   });
 });
 
+test("a variable of no characters counts as none", () => {
+  const environment = { CONVEX_URL: "", CONVEX_SELF_HOSTED_URL: url };
+  expect(readDashboardOptions([], environment)).toMatchObject({ url });
+});
+
 test("an administrator may act as a user", () => {
   const identity = { issuer: "https://example.com", subject: "ann", role: "admin" };
   const flags = ["--admin-key", "key", "--identity", JSON.stringify(identity)];

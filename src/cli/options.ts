@@ -82,7 +82,8 @@ function parsed(args: readonly string[]) {
 }
 
 function readUrl(given: string | undefined, environment: Environment): string {
-  const url = given ?? environment["CONVEX_URL"] ?? environment["CONVEX_SELF_HOSTED_URL"];
+  // A variable of no characters counts as none, as for `work`.
+  const url = given ?? (environment["CONVEX_URL"] || environment["CONVEX_SELF_HOSTED_URL"]);
   if (!url) {
     throw new Error(
       "Which deployment? Give --url or set CONVEX_URL, as in --url https://happy-animal-123.convex.cloud.",
