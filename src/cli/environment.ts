@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { parseEnv } from "node:util";
-import { checkUrl } from "./options.js";
+import { checkToken, checkUrl, TOKEN_COMMAND } from "./options.js";
 
 export const ENV_FILE = ".env.local";
 
@@ -20,8 +20,6 @@ const URL_NAMES = [
   "PUBLIC_CONVEX_URL",
   "EXPO_PUBLIC_CONVEX_URL",
 ];
-const TOKEN = /^cvy_[0-9a-f]{8}_[0-9a-f]{64}$/;
-const TOKEN_COMMAND = `npx convex run --component conveyor operate:createToken '{"name": "workers"}'`;
 /** For a slip of the keyboard. */
 const ASKED_MAX = 3;
 
@@ -156,12 +154,4 @@ async function oneLine(
     lines.close();
     if (isSecret) output.write("\n");
   }
-}
-
-function checkToken(token: string): string {
-  if (TOKEN.test(token)) return token;
-  throw new Error(
-    'This is no worker token: one begins with "cvy_" and has 77 characters. ' +
-      `The app makes one with: ${TOKEN_COMMAND}`,
-  );
 }

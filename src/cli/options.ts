@@ -18,6 +18,9 @@ export const DASHBOARD_USAGE = `Shows the dashboard of a deployment, for this ma
 The app's \`authorize\` decides about reads and changes, as for any caller. Token and key stay in this program and are
 not sent to the browser. Other users of this machine can read flags: pass secrets by environment variables.`;
 
+const TOKEN = /^cvy_[0-9a-f]{8}_[0-9a-f]{64}$/;
+export const TOKEN_COMMAND = `npx convex run --component conveyor operate:createToken '{"name": "workers"}'`;
+
 export interface DashboardOptions {
   readonly url: string;
   readonly module: string;
@@ -103,6 +106,15 @@ export function checkUrl(url: string): string {
     );
   }
   return url.replace(/\/+$/, "");
+}
+
+/** Of a worker. */
+export function checkToken(token: string): string {
+  if (TOKEN.test(token)) return token;
+  throw new Error(
+    'This is no worker token: one begins with "cvy_" and has 77 characters. ' +
+      `The app makes one with: ${TOKEN_COMMAND}`,
+  );
 }
 
 function readModule(module: string): string {

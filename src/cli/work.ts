@@ -1,10 +1,11 @@
 /** `npx convex-conveyor work`: a pool of processes from the command line. */
 import path from "node:path";
-import { WorkerPool, type PoolEvent } from "../worker/pool/index.js";
+import { isConveyorError } from "../shared/index.js";
+import { WorkerPool, type PoolEvent, type PoolOptions } from "../worker/pool/index.js";
 import { poolLine, processLine } from "../worker/pool/line.js";
 import { watchSources } from "./changes.js";
 import { workEnvironment } from "./environment.js";
-import type { WorkOptions } from "./workOptions.js";
+import { UsageError, type WorkOptions } from "./workOptions.js";
 
 /** Between two times at which each process has its line. */
 const STATUS_MS = 60_000;
@@ -19,7 +20,7 @@ export async function work(options: WorkOptions, say: (text: string) => void): P
     ...(url === undefined ? {} : { url }),
     ...(token === undefined ? {} : { token }),
   });
-  const pool: WorkerPool = new WorkerPool({
+  const pool: WorkerPool = newPool({
     ...{ file: path.resolve(folder, file), args, env },
     ...(processes === undefined ? {} : { processes }),
     ...(name === undefined ? {} : { name }),
@@ -44,6 +45,15 @@ export async function work(options: WorkOptions, say: (text: string) => void): P
   } finally {
     unwatch();
     clearInterval(timer);
+  }
+}
+
+/** Its options are the command's arguments. */
+function newPool(options: PoolOptions): WorkerPool {
+  try {
+    return new WorkerPool(options);
+  } catch (error) {
+    throw isConveyorError(error) ? new UsageError(error.data.message) : error;
   }
 }
 

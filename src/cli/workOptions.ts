@@ -1,6 +1,6 @@
 /** Flags of `npx convex-conveyor work`. */
 import { parseArgs } from "node:util";
-import { checkUrl } from "./options.js";
+import { checkToken, checkUrl } from "./options.js";
 
 export const WORK_USAGE = `Runs a worker module in several processes, and replaces each that ends.
 
@@ -68,6 +68,7 @@ function parsed(args: readonly string[]) {
   const { values, positionals } = parsedFlags(args);
   try {
     if (values.url) checkUrl(values.url);
+    if (values.token) checkToken(values.token);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

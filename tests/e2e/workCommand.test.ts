@@ -19,6 +19,12 @@ test("wrong arguments end it with 2, before anything has begun", async () => {
     output: expect.stringContaining("Unknown option '--proceses'"),
   });
   expect((await work([]).ended).code).toBe(2);
+  expect((await work(["worker.mjs", "--token", "cvy_cut"]).ended).code).toBe(2);
+  expect((await work(["worker.mjs", "--name", "x".repeat(57)]).ended).code).toBe(2);
+  expect(await work(["none.mjs"]).ended).toMatchObject({
+    code: 2,
+    output: expect.stringContaining("There is no file"),
+  });
 });
 
 // Shows LF-40.
