@@ -4,7 +4,7 @@
  */
 import { tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, type KeyboardEvent } from "react";
+import { useMemo, useRef, type KeyboardEvent, type UIEvent } from "react";
 import type { ListedJob } from "../../shared/index.js";
 import { useLabels } from "../frame/context.js";
 import { jobColumns } from "./jobColumns.js";
@@ -42,9 +42,10 @@ export function JobTable(props: {
   });
   const drawn = virtualizer.getVirtualItems();
   // Only by scrolling: a filter that few jobs match would otherwise read the whole queue by itself.
-  const moreAtEnd = () => {
-    const last = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
-    if (hasMore && !isLoading && last >= rows.length - 1) onMore();
+  // And by the box itself: the virtualizer hears of a scroll after this.
+  const moreAtEnd = ({ currentTarget: box }: UIEvent<HTMLElement>) => {
+    const left = box.scrollHeight - box.scrollTop - box.clientHeight;
+    if (hasMore && !isLoading && left < ROWS_BEYOND * ROW_PX) onMore();
   };
   const above = drawn[0]?.start ?? 0;
   const below = virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0);

@@ -165,6 +165,26 @@ test("of ten thousand jobs only the visible rows are drawn", async () => {
   expect(within(table).getByRole("table").getAttribute("aria-rowcount")).toBe("10001");
 }, 20_000);
 
+test("one scroll to the end of a list, as by the End key, asks for more", async () => {
+  window.location.hash = "#/queues/tiles?status=running";
+  shows([]);
+  world.backend.queries["dashboard:list"] = ({ paginationOpts: { cursor, endCursor } }) => ({
+    page: Array.from({ length: 50 }, (_, n) => rowOf(`${cursor ?? "first"}.${n}`)),
+    ...{ isDone: false, continueCursor: endCursor ?? `${cursor ?? "first"}>` },
+  });
+  await screen.findByRole("link", { name: "first.0" });
+  const box = screen.getByRole("group", { name: "Jobs of tiles: running jobs" });
+  vi.spyOn(box, "scrollHeight", "get").mockReturnValue(50 * 50);
+  const asked = () => world.backend.asked.filter(({ path }) => path === "dashboard:list").length;
+  box.scrollTop = 600;
+  fireEvent.scroll(box);
+  await act(() => new Promise((done) => setTimeout(done, 50)));
+  expect(asked()).toBe(1);
+  box.scrollTop = 50 * 50 - 600;
+  fireEvent.scroll(box);
+  await waitFor(() => expect(asked()).toBe(2));
+});
+
 test("a filter without a match so far searches on only after a click", async () => {
   shows([]);
   world.backend.queries["dashboard:list"] = ({ paginationOpts }) => ({
