@@ -1,5 +1,11 @@
 /** The series that charts draw, out of the periods of statistics. Pure. */
-import type { Per, Percentiles, Period } from "../../shared/index.js";
+import {
+  emptyPeriod,
+  PERIOD_MS,
+  type Per,
+  type Percentiles,
+  type Period,
+} from "../../shared/index.js";
 import { dayOf, utcDayOf } from "../words.js";
 import type { Spark } from "./Sparkline.js";
 
@@ -16,6 +22,13 @@ export const waitSparks = (periods: readonly Period[]): Spark[] =>
 /** The latest one with data. */
 export function latest(periods: readonly Period[], of: "waitMs" | "runMs"): Percentiles | null {
   return periods.findLast((period) => period[of] !== null)?.[of] ?? null;
+}
+
+/** The last minutes as they are so many minutes later, where nothing has happened since. */
+export function minutesLater(minutes: readonly Period[], count: number): readonly Period[] {
+  return minutes.map(
+    ({ at }, n) => minutes[n + count] ?? emptyPeriod(at + count * PERIOD_MS.minute),
+  );
 }
 
 /** On the axis: "03:12", "03:00", "21 Nov". */

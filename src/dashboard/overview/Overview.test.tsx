@@ -58,7 +58,7 @@ test("a queue's health is by the deployment's clock, whatever the reader's clock
   expect(screen.getByText(/0 critical/)).toBeTruthy();
 });
 
-test("the throughput of a queue that stands still falls to 0, although nothing new is sent", async () => {
+test("the throughput and the charts of a queue that stands still run out, although nothing new is sent", async () => {
   vi.useFakeTimers();
   const halfMinutes = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
@@ -73,6 +73,12 @@ test("the throughput of a queue that stands still falls to 0, although nothing n
   expect(screen.getByText(/critical\. 40 jobs\/min\.$/)).toBeTruthy();
   await halfMinutes(10);
   expect(screen.getByText("0 jobs/min")).toBeTruthy();
+  expect(screen.getByRole("img", { name: /^[\d,]+ jobs finished/ })).toBeTruthy();
+  await halfMinutes(60);
+  expect(
+    screen.getByRole("img", { name: "No jobs finished in the last 30 minutes." }),
+  ).toBeTruthy();
+  expect(screen.getByRole("img", { name: "No queue latency recorded." })).toBeTruthy();
   expect(screen.getByText(/critical\. 0 jobs\/min\.$/)).toBeTruthy();
 });
 

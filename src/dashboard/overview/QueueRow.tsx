@@ -1,7 +1,8 @@
 /** One queue of the overview. */
-import { finishedIn, flowSparks, latest, waitSparks } from "../charts/series.js";
+import { finishedIn, flowSparks, latest, minutesLater, waitSparks } from "../charts/series.js";
 import { Sparkline } from "../charts/Sparkline.js";
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
+import { useAgeOf } from "../frame/clock.js";
 import { useLabels } from "../frame/context.js";
 import type { Labels } from "../labelOverrides.js";
 import { Heading } from "../parts/Heading.js";
@@ -12,12 +13,10 @@ import { Health, useLightOf } from "../queue/Health.js";
 import { StateCounts } from "../queue/StateCounts.js";
 import { StandingWords } from "../queue/Standing.js";
 import { useRateOf } from "./useRateOf.js";
-import type { Gauge, Period, ShownQueue } from "../../shared/index.js";
+import { PERIOD_MS, type Gauge, type Period, type ShownQueue } from "../../shared/index.js";
 
 export function QueueRow({ queue }: { queue: ShownQueue }) {
   const { state, gauge, recent } = queue;
-  const wait = latest(recent, "waitMs");
-  const { overview, page, times } = useLabels();
   return (
     <Lit gauge={gauge}>
       <div className="cv-queue-name">
@@ -28,6 +27,35 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
         <StandingWords queue={queue} />
       </div>
       <StateCounts queue={state.name} counts={gauge.counts} />
+      <Figures gauge={gauge} recent={recent} />
+      <div className="cv-actions">
+        <PauseButton queue={queue} />
+      </div>
+    </Lit>
+  );
+}
+
+/** Drawn anew each second, and the charts in it are not. */
+function Lit({ gauge, children }: { gauge: Gauge; children: ReactNode }) {
+  return <li className={`cv-queue cv-light-${useLightOf()(gauge).light}`}>{children}</li>;
+}
+
+type Figured = Readonly<{ gauge: Gauge; recent: readonly Period[] }>;
+
+/** As the minutes pass: of a queue that stands still, no new ones are sent. Drawn anew once in each. */
+function Figures({ gauge, recent }: Figured) {
+  const passed = Math.floor(useAgeOf()(recent) / PERIOD_MS.minute);
+  return useMemo(
+    () => <Drawn gauge={gauge} recent={minutesLater(recent, passed)} />,
+    [gauge, recent, passed],
+  );
+}
+
+function Drawn({ gauge, recent }: Figured) {
+  const wait = latest(recent, "waitMs");
+  const { overview, page, times } = useLabels();
+  return (
+    <>
       <figure className="cv-figure">
         <figcaption>
           <span className="cv-soft">{overview.throughput}</span> <Throughput gauge={gauge} />
@@ -41,16 +69,8 @@ export function QueueRow({ queue }: { queue: ShownQueue }) {
         </figcaption>
         <Sparkline sparks={waitSparks(recent)} tone="wait" words={waitWords(recent, overview)} />
       </figure>
-      <div className="cv-actions">
-        <PauseButton queue={queue} />
-      </div>
-    </Lit>
+    </>
   );
-}
-
-/** Drawn anew each second, and the charts in it are not. */
-function Lit({ gauge, children }: { gauge: Gauge; children: ReactNode }) {
-  return <li className={`cv-queue cv-light-${useLightOf()(gauge).light}`}>{children}</li>;
 }
 
 function Throughput({ gauge }: { gauge: Gauge }) {
