@@ -1,7 +1,9 @@
 /** Reports of handlers on the way: none of it is lost, none comes twice, and it costs few calls. */
 import { describe, expect, test } from "vitest";
-import { conveyorError } from "../shared/index.js";
+import { checkReport } from "../component/attempts/reportChecks.js";
+import { conveyorError, REPORT_MAX_BYTES, REPORT_MAX_ITEMS } from "../shared/index.js";
 import { manual, startLoop, type Fault } from "./fakes.test.js";
+import { UnsentReports } from "./unsentReports.js";
 
 async function oneRunning(options: Parameters<typeof startLoop>[1] = {}) {
   const { begun, handler } = manual();
@@ -363,4 +365,13 @@ test("a handler gets its job with the defaults filled in, and a key that is the 
   expect(begun[0]!.job).toMatchObject({ ...filled, payload: { x: 1 }, idempotencyKey: plain });
   expect(begun[0]!.job).not.toHaveProperty("leaseMs");
   expect(begun[1]!.job).toMatchObject({ priority: 2, tags: ["a"], idempotencyKey: `${item}:3` });
+});
+
+test("a report with progress beside much output is one that the deployment takes", () => {
+  const unsent = new UnsentReports({ id: "a", attempt: 1 });
+  unsent.write("x".repeat(REPORT_MAX_BYTES + 1));
+  unsent.show({ percent: 50 });
+  const taken = unsent.take({ items: REPORT_MAX_ITEMS, bytes: REPORT_MAX_BYTES }, false);
+  expect(taken.updates).toHaveLength(1);
+  expect(() => checkReport(taken, 1)).not.toThrow();
 });

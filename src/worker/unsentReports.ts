@@ -5,7 +5,7 @@
  * Entries and parts of output keep their numbers and parts their text until they are confirmed: a call without an
  * answer may have recorded them, and is repeated. Text that was never sent may still grow.
  */
-import type { Value } from "convex/values";
+import { getConvexSize, type Value } from "convex/values";
 import {
   OUTPUT_PART_MAX_BYTES,
   LOGS_MAX,
@@ -124,9 +124,11 @@ export class UnsentReports {
   take(room: Budget, isLast: boolean): ReportBatch {
     const { lease } = this;
     const reported: ReportBatch = { updates: [], logs: [], output: [] };
-    if (this.progress !== undefined && room.items > 0) {
+    const bytes = this.progress === undefined ? 0 : getConvexSize(this.progress.value);
+    if (this.progress !== undefined && room.items > 0 && room.bytes >= bytes) {
       reported.updates.push({ ...lease, ...this.progress });
       room.items -= 1;
+      room.bytes -= bytes;
     }
     for (const [entry, { data, bytes, ...log }] of this.logs) {
       if (room.items <= 0 || room.bytes < bytes) break;
