@@ -109,7 +109,7 @@ export class Conveyor<
    * names. A worker is given that module, as `api.worker`.
    *
    * @param options.queues The queues that workers may serve; a token may narrow them down further. A worker serves at
-   * most 16 of them.
+   * most 32 of them.
    * @param options.continueWith The queues into which handlers may put jobs that follow theirs, with `continueWith`.
    * Every worker's token may then enqueue into these. None by default.
    * @param options.related The app's data for each job, read in the transaction that claims it: see

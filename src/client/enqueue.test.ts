@@ -1,7 +1,8 @@
 /** Enqueueing with options, as an app's backend and its browsers do. */
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type { EnqueueOptions, UniqueReply } from "./index.js";
-import { anything, api, mails, script, setup, told, type App } from "./enqueueApp.test.js";
+import type { EnqueueOptions, HandlerOption, UniqueReply } from "./index.js";
+import type { AnyQueue } from "./types.js";
+import { anything, api, mails, perJob, script, setup, told, type App } from "./enqueueApp.test.js";
 import { refusal } from "./setup.test.js";
 
 const mail = { to: "ann" };
@@ -35,6 +36,18 @@ describe("options", () => {
     });
     const { enqueuedAt, deadlineAt } = job!;
     expect(deadlineAt).toBe(enqueuedAt + 90_000);
+  });
+
+  test("a job with a handler of its own may lose as many workers as its queue says, or else as its handler's kind may", async () => {
+    const handle = "function://h";
+    const resetsOf = async (queue: AnyQueue, handler: HandlerOption, own: EnqueueOptions = {}) =>
+      (await queue.newJob({}, { ...own, handler })).options?.rules?.maxResets;
+    const { said, unsaid } = perJob;
+    expect(await resetsOf(unsaid, { action: handle } as never)).toBe(0);
+    expect(await resetsOf(unsaid, { mutation: handle } as never)).toBe(3);
+    expect(await resetsOf(said, { action: handle } as never)).toBeUndefined();
+    expect(await resetsOf(said, { mutation: handle } as never)).toBeUndefined();
+    expect(await resetsOf(said, { action: handle } as never, { maxResets: 1 })).toBe(1);
   });
 
   // Shows WP-17, A2.

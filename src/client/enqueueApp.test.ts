@@ -27,6 +27,12 @@ export const mails = conveyor.queue("mails", {
 
 export const anything = conveyor.queue("anything", { payload: v.any() });
 
+/** Queues with jobs that bring their handlers. */
+export const perJob = {
+  said: conveyor.queue("said", { payload: v.any(), perJob: true, maxResets: 5 }),
+  unsaid: conveyor.queue("unsaid", { payload: v.any(), perJob: true }),
+};
+
 type Told = { told: FunctionReference<"mutation", "internal"> };
 export const { told } = anyApi["app"] as unknown as Told;
 

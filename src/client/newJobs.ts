@@ -25,11 +25,12 @@ import type { BatchOptions, EnqueueOptions, KeyOption, PreferOption } from "./en
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
-/** The validators for the jobs of a queue. */
+/** The validators for the jobs of a queue, and its `maxResets` if its definition has one. */
 export interface Shape {
   queue: string;
   payload: ValueValidator;
   context: ValueValidator;
+  maxResets?: number | undefined;
 }
 
 /** Makes jobs for one call: a callback that many of them name is resolved once. */
@@ -99,13 +100,15 @@ export class NewJobs {
 
   private async rulesOf(options: EnqueueOptions): Promise<JobRules> {
     const { retry, onComplete, onCompleteExclude, handler } = options;
+    // The queue's own rule holds for all its jobs; a handler's kind has the default alone.
+    const ofKind = handler !== undefined && this.shape.maxResets === undefined;
     if (handler !== undefined && typeof handler === "object" && isInline(handler))
       throw inlineOfJob();
     return withoutUndefined({
       retry: retry === undefined ? undefined : retryRule(retry),
       maxResets:
         options.maxResets ??
-        (handler && (resetsFor(givenHandler(handler).kind) ?? MAX_RESETS_DEFAULT)),
+        (ofKind ? (resetsFor(givenHandler(handler).kind) ?? MAX_RESETS_DEFAULT) : undefined),
       leaseMs: options.leaseMs,
       timeoutMs: options.timeoutMs,
       onComplete: onComplete === undefined ? undefined : await this.handleOf(onComplete),

@@ -148,7 +148,7 @@ export interface QueueOptions<
   graceMs?: number;
   /**
    * How often a job may lose its worker before it ends as `timedOut`, 0 to 100.
-   * @default 3
+   * @default 3; 0 of a queue with `action`, `inline` or `perJob`: an attempt that may have run is not repeated
    */
   maxResets?: number;
   /**
