@@ -15,8 +15,10 @@ export async function meetOthers(db: Database): Promise<void> {
 export async function writeTooMuch(db: Database): Promise<void> {
   const met = await db.query("meeting").first();
   const id = met?._id ?? (await db.insert("meeting", { count: 0 }));
-  for (let i = 0; i < WRITES; i += 1) await db.patch("meeting", id, { count: i });
+  const text = "x".repeat(TEXT_BYTES);
+  for (let i = 0; i < WRITES; i += 1) await db.patch("meeting", id, { count: i, text });
 }
 
-/** A transaction may write 16,000 documents. */
-const WRITES = 16_001;
+/** A transaction may write 16 MiB, and a document holds one. */
+const TEXT_BYTES = 1_000_000;
+const WRITES = 17;

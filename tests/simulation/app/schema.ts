@@ -31,7 +31,7 @@ export default defineSchema({
   /** For as long as a row is there, `onComplete` throws. */
   broken: defineTable({}),
   /** One row that callers, handlers and callbacks read and write: transactions that conflict there retry. */
-  meeting: defineTable({ count: v.number() }),
+  meeting: defineTable({ count: v.number(), text: v.optional(v.string()) }),
   notes: rows,
   documents: rows,
   /** `times`: in how many batches it was. */
