@@ -51,7 +51,7 @@ export class QueueControl<Name extends string = string> {
     private readonly declaration?: () => Promise<QueueDeclaration>,
   ) {}
 
-  /** By its definition, where that is at hand: a queue that is not known yet is declared. */
+  /** By its definition, where that is at hand: a queue that is not known yet, or not so, is declared. */
   private async named(): Promise<{ queue: Name; declared?: QueueDeclaration }> {
     const { queue } = this;
     return this.declaration === undefined
@@ -92,7 +92,8 @@ export class QueueControl<Name extends string = string> {
   }
 
   /**
-   * Ends a pause and a drain. Idle workers notice it through their subscriptions.
+   * Ends a pause and a drain. Idle workers notice it through their subscriptions. By the queue's definition, this and every other
+   * change of the queue applies what a deploy has changed in it, as the next enqueue does.
    *
    * @throws `unknownQueue`, `componentNotMounted`.
    * @example

@@ -128,11 +128,47 @@ describe("an enqueue", () => {
     expect(await rows(t, "jobs")).toHaveLength(40);
   });
 
+  test("a second after another deploy's applies what this deploy declares: it may be the last for long", async () => {
+    const t = setup();
+    for (const n of [0, 1]) {
+      await t.mutation(api[`enqueue${n}`], {});
+      vi.advanceTimersByTime(1_000);
+    }
+    const [row] = await queueRows(t);
+    expect(row.config.leaseMs).toBe(20_000);
+  });
+
   test("of two queues at once in one mutation, and of the same queue by many first callers, loses none", async () => {
     const t = setup();
     await Promise.all(Array.from({ length: 6 }, (_, n) => t.mutation(api[`both${n % 2}`], {})));
     expect((await queueRows(t)).map(({ name }) => name).sort()).toEqual(["one", "two"]);
     expect(await rows(t, "jobs")).toHaveLength(12);
+  });
+});
+
+describe("a change of a queue", () => {
+  test.each([
+    [0, 10_000],
+    [1_000, 20_000],
+  ])(
+    "by its definition, %i ms after another deploy's enqueue, has a lease of %i ms in force",
+    async (ms, leaseMs) => {
+      const t = setup();
+      await t.mutation(api["enqueue0"], {});
+      vi.advanceTimersByTime(ms);
+      await t.run(async (ctx) => await versions[1]!.queues[0]!.control.pause(ctx as never));
+      const [row] = await queueRows(t);
+      expect(row).toMatchObject({ config: { leaseMs }, pausedAt: expect.any(Number) });
+    },
+  );
+
+  test("by its name changes nothing that code declares", async () => {
+    const t = setup();
+    await t.mutation(api["enqueue0"], {});
+    vi.advanceTimersByTime(1_000);
+    await t.run(async (ctx) => await versions[1]!.conveyor.control("one").pause(ctx as never));
+    const [row] = await queueRows(t);
+    expect(row).toMatchObject({ config: { leaseMs: 10_000 }, pausedAt: expect.any(Number) });
   });
 });
 

@@ -29,7 +29,7 @@ import * as retryStep from "./manage/retry.js";
 import * as tokensStep from "./rows/tokens.js";
 
 const vChanged = v.object({ changed: v.boolean() });
-/** By its definition in code: a queue that is not known yet is declared first. */
+/** By its definition in code: a queue that is not known yet, or not so, is declared first. */
 const declared = { declared: v.optional(vQueueDeclaration) };
 
 // --- A queue ------------------------------------------------------------------------------------

@@ -283,8 +283,9 @@ export const RETENTION_MAX_MS = 366 * DAY_MS;
 /**
  * A changed declaration is applied at most this often, so that two deployed versions which declare a queue differently do not
  * rewrite its row, which every call reads, with every call. A declaration that has Convex run more jobs is applied at once.
+ * Two deploys are further apart, so that the last one is in force with its first call.
  */
-export const DECLARATION_SETTLE_MS = 10_000;
+export const DECLARATION_SETTLE_MS = 1_000;
 
 // --- Callbacks ----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@
  *   is one of the remaining jobs. `resume` ends both.
  * - *Overrides* lie beside the declared configuration, win over it, and survive every deploy until they are reset.
  *
- * Reads for real: the queue's row, of `queues`. Writes: it, also where it is the first to name a defined queue; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
+ * Reads for real: the queue's row, of `queues`. Writes: it, also where it is the first to name a queue as it is defined; inserts an event; brings the purge forward; schedules a wake. Conflicts with: every call of the
  * queue, once.
  */
 import type { Value } from "convex/values";
@@ -34,7 +34,14 @@ import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server
 import { declare } from "../enter/declare.js";
 import { recordEvent } from "../rows/events.js";
 import { hastenPurge } from "../count/purge.js";
-import { canonicalJson, findQueueRow, mayNeedWake, queueOf, unknownQueue } from "../rows/queues.js";
+import {
+  canonicalJson,
+  findDeclared,
+  findQueueRow,
+  mayNeedWake,
+  queueOf,
+  unknownQueue,
+} from "../rows/queues.js";
 import { wakeBlindly } from "../edges/wakes.js";
 import { checkShards } from "../rows/routes.js";
 
@@ -151,9 +158,9 @@ async function change(
   return { changed: true };
 }
 
-/** A queue that is not known yet is declared, where its definition came with the call. A known one is left as it is. */
+/** A queue that is not known yet, or not as its definition has it, is declared where that came with the call. */
 async function getOrDeclare(ctx: MutationCtx, { queue, declared }: Named): Promise<Doc<"queues">> {
-  if (declared?.name === queue && (await findQueueRow(ctx.db, queue)) === null)
+  if (declared?.name === queue && (await findDeclared(ctx.db, declared, Date.now())) === null)
     await declare(ctx, [declared]);
   return await getRow(ctx.db, queue);
 }

@@ -2,7 +2,7 @@
 import { v } from "convex/values";
 import { vWork, type Work } from "./payload.js";
 import { meetOthers } from "./meeting.js";
-import { LOOP, ROWS } from "./names.js";
+import { DEPLOYED, LOOP, ROWS } from "./names.js";
 import { conveyor, queueNamed } from "./queues.js";
 import { tables, tallies } from "./rows.js";
 import { internal, internalMutation, mutation, query } from "./server.js";
@@ -264,7 +264,8 @@ export const heal = internalMutation({
     }
     for (const { _id } of await ctx.db.query("broken").collect()) await ctx.db.delete(_id);
     for (const queue of names) {
-      const control = conveyor.control(queue);
+      // The definition of a queue of deploys is its last one's.
+      const control = queue === DEPLOYED ? of(queue).control : conveyor.control(queue);
       await control.resume(ctx);
       const { inForce } = await control.state(ctx);
       if (inForce.maxParallelism === 0) await control.configure(ctx, { maxParallelism: 2 });

@@ -2,6 +2,7 @@
  * Deploys that give a queue a handler, another, and none, while its jobs wait and run: a function that the code before named is
  * not there any more, lanes are on their way with it, and workers outside serve the queue all the time.
  */
+import { DECLARATION_SETTLE_MS } from "../../../src/shared/index.js";
 import type { Deployment } from "../../../local/functions/types.js";
 import { DEPLOYED } from "../app/names.js";
 import { kept, running } from "../moments.js";
@@ -55,8 +56,10 @@ export const deploys: Part = {
       simulation.ask("enqueueBatch", { queue: DEPLOYED, jobs });
     },
   },
+  /** The next call of the queue, which applies its last definition, is the operator's: see `calls.ts:heal`. */
   async heal(simulation) {
     await push(simulation, "act");
+    await simulation.goTo(simulation.now() + DECLARATION_SETTLE_MS);
   },
   marks: BY.map((by) => `is done by ${by}`),
 };
