@@ -1,8 +1,9 @@
 /** The contents of jobs leave the server only through the app's `show`. */
+import type { GenericDatabaseWriter } from "convex/server";
 import { describe, expect, test } from "vitest";
-import { fill, newApp, options, read, secret, type Jobs } from "./dashboardSetup.test.js";
+import { asApp, fill, newApp, options, read, secret, type Jobs } from "./dashboardSetup.test.js";
 import type { DashboardValue } from "./dashboardTypes.js";
-import type { App } from "./setup.test.js";
+import { tiles, type App } from "./setup.test.js";
 
 const queue = "tiles";
 
@@ -22,6 +23,15 @@ async function listed(t: App) {
   const paginationOpts = { numItems: 100, cursor: null };
   const [list, args] = read({ kind: "list", queue, filter: {}, order: "next" });
   return (await t.query(list, { ...args, paginationOpts } as never)).page;
+}
+
+/** As a lane's step records it. */
+async function insertEvent(t: App, event: object): Promise<void> {
+  const insert = async ({ db }: { db: GenericDatabaseWriter<any> }) =>
+    void (await db.insert("events", { queue, at: Date.now(), ...event }));
+  await (
+    t as unknown as { runInComponent: (path: string, run: typeof insert) => Promise<void> }
+  ).runInComponent("conveyor", insert);
 }
 
 /** Where the dashboard's answer has a value, kind by kind. */
@@ -73,6 +83,22 @@ describe("show", () => {
     expect(JSON.stringify(await allOf(t, jobs))).toContain(secret);
     options.show = () => undefined;
     expect(JSON.stringify(await allOf(t, jobs))).not.toContain(secret);
+  });
+
+  test("is given an event's message that has the error of a job, and no other", async () => {
+    const t = newApp();
+    const id = await asApp(t, (ctx) => tiles.enqueue(ctx, { x: 1, label: secret }));
+    const message = `handlerMismatch: the queue did not make it. Object: {label: "${secret}"}`;
+    await insertEvent(t, { kind: "handlerMismatch", message, details: { job: id, attempt: 1 } });
+    await asApp(t, (ctx) => tiles.control.pause(ctx));
+    const messages = async () =>
+      (await t.query(...read({ kind: "events", queue }))).map(({ message }) => message);
+    const paused = "No job is claimed.";
+    expect(await messages()).toEqual([paused, message]);
+    const shown: DashboardValue[] = [];
+    options.show = (_ctx, value) => (shown.push(value), "hidden");
+    expect(await messages()).toEqual([paused, "hidden"]);
+    expect(shown).toEqual([{ queue, id, kind: "error", value: message }]);
   });
 
   test("receives the job and the queue of each value", async () => {

@@ -11,6 +11,7 @@ import {
 } from "../shared/index.js";
 import type { ComponentApi } from "./componentApi.js";
 import { allowedOf, seesQueue, type GivenOptions } from "./dashboardLeave.js";
+import { each, Shown } from "./dashboardShow.js";
 import type { Reader } from "./dashboardTypes.js";
 import { callComponent } from "./mounted.js";
 import { mainLoopOf, overviewsOf } from "./overviews.js";
@@ -59,8 +60,16 @@ export function viewReaders(
       return seen.map((one): ShownWorker => ({ ...one, may: mayWorker(one, may) }));
     },
 
-    events: async (ctx, { kind: _, ...args }) =>
-      await callComponent(() => ctx.runQuery(component.operate.events, args)),
+    events: async (ctx, { kind: _, ...args }) => {
+      const found = await callComponent(() => ctx.runQuery(component.operate.events, args));
+      return await each(found, async (event) => {
+        // The message of an event of one job has that job's error.
+        const { job: id } = (event.details ?? {}) as { job?: unknown };
+        if (typeof id !== "string") return event;
+        const shown = new Shown(options, ctx, { queue: args.queue, id });
+        return { ...event, message: await shown.text("error", event.message) };
+      });
+    },
   };
 }
 
