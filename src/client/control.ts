@@ -110,7 +110,8 @@ export class QueueControl<Name extends string = string> {
    * wait too; a lease that is held keeps its length.
    *
    * @param overrides Any of `leaseMs`, `graceMs`, `maxResets`, `shards`, `retry` (complete), `timeoutMs`, `expiresAfterMs`,
-   * `restMs`, `retention` (complete), `logLevel`, within the bounds of the definition.
+   * `deadlineMs`, `restMs`, `retention` (complete), `logLevel`, and for jobs that Convex runs `maxParallelism`,
+   * `fallbackAfterMs`, `handlerMissingAfterMs`, within the bounds of the definition.
    * @throws `invalidArgument` for a value that a definition would be refused with, `unknownQueue`, `componentNotMounted`.
    * @example
    * await tiles.control.configure(ctx, { leaseMs: 120_000, logLevel: "debug" });
