@@ -155,7 +155,7 @@ export class Queue<
   handledBy<const Option extends HandlerOption>(
     handler: Option & Fits<Option, VPayload["type"], VResult["type"], Name>,
   ): void {
-    if (this.config.push === true) {
+    if (this.named !== undefined || this.handler !== undefined) {
       throw conveyorError(
         "invalidArgument",
         `The queue "${this.name}" has a handler already, and a queue has one. Give single jobs another with enqueue's \`handler\`.`,

@@ -58,6 +58,16 @@ describe("a definition comes to a configuration", () => {
   });
 });
 
+test("a queue with jobs that bring their handlers may have one for the others, and no second one", async () => {
+  const queue = new Queue({} as never, "q", { perJob: true });
+  queue.handledBy("function://;one");
+  expect((await queue.declaration()).config).toMatchObject({
+    ...{ push: true, handler: { kind: "action", handle: "function://;one" } },
+  });
+  const again = async () => queue.handledBy("function://;two");
+  expect((await refusal(again(), "invalidArgument")).message).toContain("has a handler already");
+});
+
 describe("a reference that could not be looked up is looked up anew by the next call", () => {
   const HANDLE = "function://;done";
 
