@@ -39,6 +39,15 @@ describe("further arguments of onComplete", () => {
     await worker.complete([succeeded(one!), failed(two!), succeeded(three!)]);
     expect((await world.all("told")).map(({ id }) => id)).toEqual([three!.id]);
   });
+
+  test("every outcome of a job that leaves out none, whatever its queue leaves out", async () => {
+    const world = await newToldWorld({ onCompleteExclude: ["succeeded"] });
+    await world.enqueue(1, { rules: { onCompleteExclude: [] } });
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await worker.complete([succeeded(job!)]);
+    expect(await statuses(world)).toEqual(["succeeded"]);
+  });
 });
 
 describe("owed callbacks", () => {

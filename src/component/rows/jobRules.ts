@@ -62,10 +62,10 @@ export function storedRules(db: DatabaseWriter, token?: Id<"tokens">): StoredRul
   };
 }
 
-/** Rules that mean the same are written the same. */
-function normalRules({ onCompleteExclude = [], ...rules }: JobRules): JobRules {
-  const excluded = [...new Set(onCompleteExclude)].sort();
-  return { ...rules, ...(excluded.length === 0 ? {} : { onCompleteExclude: excluded }) };
+/** Rules that mean the same are written the same. An empty list is a rule too: the queue's may exclude some. */
+function normalRules({ onCompleteExclude, ...rules }: JobRules): JobRules {
+  if (onCompleteExclude === undefined) return rules;
+  return { ...rules, onCompleteExclude: [...new Set(onCompleteExclude)].sort() };
 }
 
 /** Whether the job brings the handler that its queue has not. */
