@@ -18,7 +18,7 @@ import type { VAny } from "convex/values";
 import type { Tracer, TypedOnCompleteArgs } from "../shared/index.js";
 import { vHandlerArgs, type VHandlerArgs } from "./handlerOptions.js";
 import { inlineAction, type InlineAction } from "./inline.js";
-import { toldJob } from "./jobContext.js";
+import { toldJob, withProgress } from "./jobContext.js";
 import type {
   ActionJob,
   HandledJob,
@@ -208,7 +208,7 @@ export abstract class HandledQueue<
    * }
    */
   job(ctx: RunsActions, job: HandledJob<Name>): ToldJob<Name, VProgress["type"]> {
-    return toldJob(this.component, ctx, job);
+    return withProgress(this, toldJob(this.component, ctx, job));
   }
 
   private making(): Making {

@@ -7,6 +7,16 @@ import { api, loose, pages, refusal, setup, setupSession, tiles } from "./setup.
 
 const component = (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor;
 
+test("the job of a function that is declared by hand takes progress that fits the queue, and no other", async () => {
+  const shown = new Conveyor(component).queue("shown", { progress: v.object({ at: v.number() }) });
+  const ctx = { runQuery: async () => [], runMutation: async () => ({ answers: [] }) };
+  const facts = { id: "a", queue: "shown", attempt: 1, failures: 0, resets: 0, enqueuedAt: 0 };
+  const job: any = shown.job(ctx as never, facts as never);
+  job.progress({ at: 1 });
+  const { path } = await refusal((async () => job.progress({ at: "half" }))(), "invalidPayload");
+  expect(path).toBe("progress.at");
+});
+
 describe("defining", () => {
   test.each([
     ["an empty name", "", {}],
