@@ -19,12 +19,51 @@ export function findMismatch(
 ): Mismatch | null {
   try {
     if (validate(validator, value, { throw: true, _pathPrefix: root, ...(db && { db }) }))
-      return null;
+      return findPassedOver(validator, value, root);
     return { path: root, expected: plain(validator.kind), got: typeof value };
   } catch (error) {
     if (!isMismatch(error)) throw error;
     return { path: error.path ?? root, expected: plain(error.expected), got: plain(error.got) };
   }
+}
+
+/**
+ * Of a value that fits by the library: a list or bytes in place of a record, and a field that no validator names and every
+ * object inherits. The platform refuses both.
+ */
+function findPassedOver(
+  validator: Validator<any, any, any>,
+  value: any,
+  path: string,
+): Mismatch | null {
+  if (validator.kind === "any" || typeof value !== "object" || value === null) return null;
+  const isList = Array.isArray(value);
+  const got = isList ? "array" : value instanceof ArrayBuffer ? "bytes" : "object";
+  if (validator.kind === "record" && got !== "object") return { path, expected: "record", got };
+  if (validator.kind === "union") {
+    const fitting = validator.members.filter((one) => validate(one, value));
+    const found = fitting.map((one) => findPassedOver(one, value, path));
+    return found.includes(null) ? null : (found[0] ?? null);
+  }
+  for (const [key, part] of Object.entries(value as Record<string, unknown>)) {
+    const at = isList ? `${path}[${key}]` : `${path}.${key}`;
+    if (validator.kind === "object" && part !== undefined && !Object.hasOwn(validator.fields, key))
+      return { path: at, expected: "nothing", got: typeof part };
+    const inner = partOf(validator, key);
+    const found = inner === undefined ? null : findPassedOver(inner, part, at);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The validator of a part; none of a field that is undefined and that no validator names. */
+function partOf(
+  validator: Validator<any, any, any>,
+  key: string,
+): Validator<any, any, any> | undefined {
+  if (validator.kind === "array") return validator.element;
+  if (validator.kind === "record") return validator.value;
+  return validator.kind === "object" ? validator.fields[key] : undefined;
 }
 
 /** Why a result does not fit, as an error message of the job; null when it fits. `db` as above. */
