@@ -86,6 +86,21 @@ test("a function of another kind, or one that takes no job, is a mismatch; the s
   }
 });
 
+test("a payload that the handler does not take is a mismatch that says so: a deploy may have changed its shape", async () => {
+  const error =
+    "ArgumentValidationError: Object is missing the required field `cc`. Consider wrapping the field validator in " +
+    '`v.optional(...)` if this is expected.\n\nPath: .payload\n\nObject: {to: "a"}\nValidator: v.object({cc: v.string()})';
+  const { outcome } = await runByHandle(
+    runs(() => Promise.reject(new Error(error))),
+    job({}, { takes: "job" }),
+  );
+  expect(outcome).toMatchObject({ kind: "failed", retryable: false });
+  const text = (outcome as { error: string }).error;
+  expect(text).toMatch(/^handlerMismatch: the payload does not fit the queue's action\./);
+  expect(text).not.toContain("does not take a job");
+  expect(text).toContain("Path: .payload");
+});
+
 test("only a function that takes its job adds jobs to follow", async () => {
   const result = { __conveyorResult: 1, continued: [] };
   const returns = runs(() => Promise.resolve(result));

@@ -111,6 +111,9 @@ const OTHER_KIND = /^(?!Uncaught)[^]*Trying to execute (\S+) as (\w+), but it is
 const OTHER_ARGUMENTS =
   /^(?!Uncaught)[^]*(ArgumentValidationError|Validator error)[^]*\b(job|payload|start)\b/;
 
+/** It takes a job, and names the payload as the part that does not fit. */
+const OTHER_PAYLOAD = /^Path: \.payload\b/m;
+
 /** Whether the platform says so of the function in which a lane was to run: it does not take one. */
 export function isNoLane(error: string): boolean {
   return OTHER_KIND.test(error) || OTHER_ARGUMENTS.test(error);
@@ -126,6 +129,12 @@ export function mismatched({ kind, takes }: Handler, error: unknown): Outcome | 
     return { ...failed(`${fails} Name it in the queue's definition with its own kind.`) };
   }
   if (takes !== "job" || !OTHER_ARGUMENTS.test(text)) return null;
+  if (OTHER_PAYLOAD.test(text)) {
+    return failed(
+      `handlerMismatch: the payload does not fit the queue's ${kind}. A deploy has changed the queue's \`payload\` since the job ` +
+        `was enqueued, and no longer takes it; or another queue made the ${kind}. ${text}`,
+    );
+  }
   return failed(
     `handlerMismatch: the queue's ${kind} does not take a job, so that the queue did not make it. Make it with the queue's ` +
       `\`.${kind}(…)\`, or name it with \`handledBy\`. ${text}`,
