@@ -153,6 +153,8 @@ function inlineOfJob(): Error {
 }
 
 function preferOf(prefer: PreferOption | null): Prefer {
+  if (prefer !== null)
+    checkOptions("preference", prefer, { labels: true, worker: true, forMs: true });
   const { labels, worker, forMs = 0 } = prefer ?? {};
   return { ...withoutUndefined({ labels: listIfGiven("prefer.labels", labels), worker }), forMs };
 }
@@ -163,6 +165,7 @@ function keyOf(key: string | KeyOption): UniqueKey {
     const instead = "Write the key as a text, or leave it out.";
     throw wrongKind("key", "a text, or an object with one as `value`", key, instead);
   }
+  checkOptions("key", key, { value: true, windowMs: true, onConflict: true });
   const { value, windowMs, onConflict } = key;
   return { value, ...withoutUndefined({ windowMs, onConflict }) };
 }
@@ -202,9 +205,9 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
 
 /** A misspelt option that did nothing would be found out in production. */
 export function checkOptions(
-  of: "job" | "queue",
+  of: "job" | "queue" | "key" | "preference" | "retention",
   options: object,
-  known: { readonly [option: string]: true },
+  known: object,
 ): void {
   const got = kindOf(options);
   if (typeof options !== "object" || options === null || !isOptions(options)) {

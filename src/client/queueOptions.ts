@@ -26,6 +26,7 @@ import {
   withoutUndefined,
 } from "../shared/index.js";
 import { resetsFor, type Kind } from "./handlerOptions.js";
+import { checkOptions } from "./newJobs.js";
 import type { ValueValidator } from "./types.js";
 
 /**
@@ -307,6 +308,7 @@ export function configOf(
   { kind, schedulerShare }: { kind?: Kind | undefined; schedulerShare?: number | undefined } = {},
 ): Omit<QueueConfig, "onComplete" | "handler"> {
   const { circular = false, retry, retention, onCompleteExclude } = options;
+  if (retention !== undefined) checkOptions("retention", retention, RETENTION_DEFAULT);
   const config: Omit<QueueConfig, "onComplete" | "handler"> = {
     leaseMs: options.leaseMs ?? LEASE_DEFAULT_MS,
     maxResets: options.maxResets ?? resetsOf(options, kind) ?? MAX_RESETS_DEFAULT,

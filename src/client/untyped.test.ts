@@ -145,6 +145,27 @@ describe("a value of another type says what it is", () => {
     );
   });
 
+  test.each<[object, string]>([
+    [{ onCompleteExclude: ["cancelled"] }, 'onCompleteExclude must be .*; got "cancelled"'],
+    [{ key: { value: "a", onConflict: "ignore" } }, 'onConflict of a key must be .*; got "ignore"'],
+    [{ key: { value: "a", windowMS: 5 } }, 'A key has no option "windowMS"'],
+  ])("a misspelt word in %o is refused, and not passed over", async (options, text) => {
+    expect(await refusal((ctx) => anything.enqueue(ctx, 1, options))).toMatch(
+      new RegExp(`^invalidArgument: ${text}`),
+    );
+  });
+
+  test.each<[object, string]>([
+    [{ logLevel: "verbose" }, 'logLevel of the queue "words" must be .*; got "verbose"'],
+    [{ listBy: ["tags"] }, 'listBy of the queue "words" must be .*; got "tags"'],
+    [{ onCompleteExclude: ["cancelled"] }, 'onCompleteExclude of .* must be .*; got "cancelled"'],
+    [{ retention: { succeeded: 5 } }, 'A retention has no option "succeeded"'],
+  ])("a misspelt word in a definition's %o is refused as it is defined", async (options, text) => {
+    expect(await refusal(() => conveyor.queue("words", options))).toMatch(
+      new RegExp(`^invalidArgument: ${text}`),
+    );
+  });
+
   test.each([5, undefined, null])("%o is no name of a queue", async (name) => {
     expect(await refusal(() => conveyor.queue(name))).toMatch(
       "invalidArgument: The name of a queue must be 1 to 64 letters",

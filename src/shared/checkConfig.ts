@@ -2,7 +2,7 @@
  * Checks of a queue's configuration, its overrides at run time, and the rules of a single job. Pure. Used where a queue is
  * defined and again where a call arrives.
  */
-import { checkInteger, checkName, checkNumber } from "./checks.js";
+import { checkInteger, checkName, checkNumber, checkWord } from "./checks.js";
 import { conveyorError } from "./errors.js";
 import {
   BACKOFF_BASE_MAX,
@@ -30,7 +30,16 @@ import {
   SCHEDULER_SHARE_MAX,
   SCHEDULER_SHARE_MIN,
 } from "./pushLimits.js";
-import type { Jitter, JobRules, QueueConfig, QueueOverrides, Retry } from "./protocol.js";
+import { LOG_LEVELS } from "./logLevels.js";
+import {
+  vListBy,
+  type Jitter,
+  type JobRules,
+  type QueueConfig,
+  type QueueOverrides,
+  type Retry,
+} from "./protocol.js";
+import { FINISHED_STATUSES } from "./status.js";
 
 /** A queue as code declares it. */
 export function checkQueueConfig(name: string, config: QueueConfig): void {
@@ -42,6 +51,9 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
     0,
     RESULT_RULE_MAX_CHARS,
   );
+  for (const field of config.listBy ?? [])
+    checkWord(`listBy of the queue "${name}"`, field, LIST_BY);
+  checkExcluded(`onCompleteExclude of the queue "${name}"`, config);
   if (new Set(config.listBy).size < (config.listBy ?? []).length) {
     throw conveyorError(
       "invalidArgument",
@@ -58,6 +70,12 @@ export function checkQueueConfig(name: string, config: QueueConfig): void {
       { argument: "restMs", queue: name },
     );
   }
+}
+
+const LIST_BY = vListBy.members.map(({ value }) => value);
+
+function checkExcluded(what: string, { onCompleteExclude = [] }: JobRules): void {
+  for (const status of onCompleteExclude) checkWord(what, status, FINISHED_STATUSES);
 }
 
 /** An item of a ring never ends by itself, so a deadline would be the end of every item. */
@@ -94,6 +112,7 @@ export function checkQueueOverrides(name: string, config: QueueOverrides): void 
     checkInteger(`retention.${outcome} ${of}`, ms, 0, RETENTION_MAX_MS);
   }
   if (config.retry !== undefined) checkRetry(`retry ${of}`, config.retry);
+  if (config.logLevel !== undefined) checkWord(`logLevel ${of}`, config.logLevel, LOG_LEVELS);
 }
 
 /** The rules of a single job. */
@@ -102,6 +121,7 @@ export function checkRules(rules: JobRules): void {
   checkBounds("maxResets", rules.maxResets, 0, MAX_RESETS_MAX);
   checkBounds("leaseMs", rules.leaseMs, LEASE_MIN_MS, LEASE_MAX_MS);
   checkBounds("timeoutMs", rules.timeoutMs, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
+  checkExcluded("onCompleteExclude", rules);
 }
 
 function checkRetry(what: string, retry: Retry): void {
@@ -109,17 +129,7 @@ function checkRetry(what: string, retry: Retry): void {
   checkInteger(`initialBackoffMs of ${what}`, retry.initialBackoffMs, 0, BACKOFF_MAX_MS);
   checkNumber(`base of ${what}`, retry.base, 1, BACKOFF_BASE_MAX);
   checkInteger(`maxBackoffMs of ${what}`, retry.maxBackoffMs, 0, BACKOFF_MAX_MS);
-  checkJitter(`jitter of ${what}`, retry.jitter);
-}
-
-/** The wire has a validator for it; a definition in code without types has not. */
-function checkJitter(what: string, jitter: Jitter = "full"): void {
-  if (JITTERS.includes(jitter)) return;
-  throw conveyorError(
-    "invalidArgument",
-    `${what} must be "full", "equal" or "none"; got ${JSON.stringify(jitter)}.`,
-    { argument: what, got: String(jitter) },
-  );
+  if (retry.jitter !== undefined) checkWord(`jitter of ${what}`, retry.jitter, JITTERS);
 }
 
 const JITTERS: readonly Jitter[] = ["full", "equal", "none"];

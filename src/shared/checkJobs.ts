@@ -4,7 +4,7 @@
  */
 import type { Value } from "convex/values";
 import { checkRules } from "./checkConfig.js";
-import { checkInteger, checkLabel, checkLength } from "./checks.js";
+import { checkInteger, checkLabel, checkLength, checkWord } from "./checks.js";
 import { conveyorError } from "./errors.js";
 import {
   COST_MAX,
@@ -25,7 +25,7 @@ import {
 } from "./limits.js";
 import { PREFER_MAX_BYTES, PREFER_MAX_MS, PREFER_MIN_MS } from "./lookLimits.js";
 import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
-import type { JobOptions, NewJob, Prefer } from "./protocol.js";
+import { vOnConflict, type JobOptions, type NewJob, type Prefer } from "./protocol.js";
 import { checkTraceparent } from "./traces.js";
 import { checkStorable, kindOf } from "./values.js";
 
@@ -34,6 +34,8 @@ import { checkStorable, kindOf } from "./values.js";
  * which separates labels in a route's name.
  */
 const WORKER_LABEL = /^[A-Za-z0-9_.:-]+(>=\d{1,15}(\.\d{1,9})?)?$/;
+
+const ON_CONFLICT = vOnConflict.members.map(({ value }) => value);
 
 /** The share of a new job in its transaction. */
 export interface JobWeight {
@@ -74,6 +76,7 @@ export function checkJobOptions(options: JobOptions, now: number): void {
     if (key.windowMs !== undefined) {
       checkInteger("windowMs of a key", key.windowMs, 1, KEY_WINDOW_MAX_MS);
     }
+    if (key.onConflict !== undefined) checkWord("onConflict of a key", key.onConflict, ON_CONFLICT);
   }
   if (group !== undefined) checkLabel("The group of a job", group, GROUP_MAX_LENGTH);
   if (tags !== undefined) {

@@ -29,6 +29,21 @@ export function checkNumber(what: string, value: number, min: number, max: numbe
   );
 }
 
+/** One of some words: the wire has a validator for it, a definition in code without types has not. */
+export function checkWord<Word extends string>(
+  what: string,
+  word: Word,
+  words: readonly Word[],
+): void {
+  if (words.includes(word)) return;
+  const quoted = words.map((one) => JSON.stringify(one));
+  throw conveyorError(
+    "invalidArgument",
+    `${what} must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}; got ${JSON.stringify(word)}.`,
+    { argument: what, got: String(word) },
+  );
+}
+
 /** A list as a copy: code without types may pass a text, each letter of which would be an element, or nothing. */
 export function listOf<T>(what: string, list: Iterable<T>): T[] {
   const given = list as Iterable<T> | string | null | undefined;
