@@ -129,10 +129,15 @@ export class RowClaims {
   }
 
   /**
-   * Asks for the end of jobs whose rows are gone or ask for it, before a beat: its answer then says so. From a random lease
-   * on, so that each row has its turn where they are more bytes than one beat reads.
+   * Asks for the end of jobs whose rows are gone or ask for it, before a beat, or a completion that is one: its answer then
+   * says so. From a random lease on, so that each row has its turn where they are more bytes than one call reads.
    */
-  async cancelGone(ctx: Ctx, token: string, leases: readonly Lease[]): Promise<void> {
+  async cancelGone(
+    ctx: Ctx,
+    token: string,
+    leases: readonly Lease[] = [],
+    maxBytes = CLAIM_MAX_BYTES,
+  ): Promise<void> {
     if (this.tables.size === 0 || leases.length === 0) return;
     await this.know(ctx, token);
     const ids = leases.slice(0, LEASES_MAX).map(({ id }) => id);
@@ -141,7 +146,7 @@ export class RowClaims {
     );
     let bytes = 0;
     for (const job of rotate(jobs, Math.random())) {
-      if (bytes > CLAIM_MAX_BYTES) return;
+      if (bytes > maxBytes) return;
       const table = job?.status === "running" ? this.tables.get(job.queue) : undefined;
       if (table === undefined || job?.key === undefined) continue;
       const row = await table.rows.find(ctx, job.key);

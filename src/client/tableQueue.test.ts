@@ -147,6 +147,28 @@ describe("races", () => {
     expect(seen.recorded).toEqual([]);
   });
 
+  test("a completion that names the leases held besides is a beat: its answer says of which rows are gone, or ask for their end", async () => {
+    const { t, token, insert, claimBy, change } = await setup();
+    const [short, gone, stopped, other] = [
+      await insert("short", 4),
+      await insert("gone", 3),
+      await insert("stopped", 2),
+      await insert("other", 1),
+    ];
+    const jobs = await claimBy("s")(1);
+    const leaseOf = (row: string) => {
+      const { id, attempt } = jobs.find(({ payload }) => payload._id === row)!;
+      return { id, attempt };
+    };
+    await t.run((ctx) => ctx.db.delete(gone));
+    await change(stopped, { stop: true });
+    const { held } = await t.mutation(api.app.complete, {
+      ...{ token, sessionKey: "s", callSeq: 2, finished: [done(leaseOf(short)) as never] },
+      held: [gone, stopped, other].map(leaseOf),
+    });
+    expect(held?.map(({ answer }) => answer)).toEqual(["canceled", "canceled", "ok"]);
+  });
+
   test("`cancel` in the row asks for its job's end, and the row says that it was", async () => {
     const { insert, claimBy, beat, complete, change, row } = await setup();
     const a = await insert("a");

@@ -9,6 +9,7 @@ import {
   conveyorError,
   groupsWithin,
   LEASES_MAX,
+  OFFERED_MAX_BYTES,
   vOutputUpdate,
   vLease,
   vLogUpdate,
@@ -150,6 +151,7 @@ export function workerFunctions<
           await callComponent(() => ctx.runMutation(component.lib.completeLater, one));
           return { answers: [], jobs: [] } as never;
         }
+        await tables.cancelGone(ctx, args.token, args.held, OFFERED_MAX_BYTES);
         const rows = await tables.offer(ctx, args.token, claim);
         const next =
           claim === undefined
