@@ -65,6 +65,21 @@ describe("cancel", () => {
     expect(job).toMatchObject({ status: "pending" });
   });
 
+  test("of all leaves work that the same mutation enqueues after it, however much there was before", async () => {
+    const { world, ids } = await pool(100);
+    const queue = { name: WORKPOOL_QUEUE, config: WORKPOOL_CONFIG };
+    const jobs = [{ payload: {}, options: { rules: { handler: HANDLER } } }];
+    const [before, after] = await world.t.run(async (ctx) => {
+      const [first] = await ctx.runMutation(api.lib.enqueue, { queue, jobs });
+      await ctx.runMutation(api.workpool.cancelAll, {});
+      const [second] = await ctx.runMutation(api.lib.enqueue, { queue, jobs });
+      return [first!.id, second!.id];
+    });
+    await world.advance(5_000);
+    expect(new Set(await stateOf(world, [...ids, before]))).toEqual(new Set(["finished"]));
+    expect(await stateOf(world, [after])).toEqual(["pending"]);
+  });
+
   test("of all refuses a limit that is no number of works", async () => {
     const { world } = await pool(1);
     for (const limit of [0, -1, 1.5, NaN]) {

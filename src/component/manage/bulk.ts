@@ -163,21 +163,19 @@ async function goOn(
   position: Bulk,
 ): Promise<Position | null> {
   const { order, cursor, limit } = position;
+  // Jobs that the call's own transaction has enqueued since are of the same millisecond.
+  const { _creationTime: createdBefore } = alarm;
   let done: StepReply;
   let { failed } = position;
   try {
     done = await ctx.runMutation(internal.manage.bulk.runBulkStep, {
-      order,
-      cursor,
-      limit,
+      ...{ order, cursor, limit, createdBefore },
       skip: false,
     });
   } catch (error) {
     if (limit > 1) return { ...position, limit: fewer(limit) };
     done = await ctx.runMutation(internal.manage.bulk.runBulkStep, {
-      order,
-      cursor,
-      limit,
+      ...{ order, cursor, limit, createdBefore },
       skip: true,
     });
     failed += 1;
@@ -216,6 +214,7 @@ export const runBulkStep = internalMutation({
     cursor: v.string(),
     limit: v.number(),
     skip: v.boolean(),
+    createdBefore: v.optional(v.number()),
   },
   returns: v.object({
     changed: v.number(),
@@ -223,9 +222,9 @@ export const runBulkStep = internalMutation({
     skipped: v.optional(v.id("jobs")),
     isNewPass: v.optional(v.boolean()),
   }),
-  handler: async (ctx, { order, cursor, limit, skip }): Promise<StepReply> => {
+  handler: async (ctx, { order, cursor, ...options }): Promise<StepReply> => {
     const from = decodeCursor(ctx.db, cursor);
-    const { changed, next, skipped } = await step(ctx, order, from, { limit, skip });
+    const { changed, next, skipped } = await step(ctx, order, from, options);
     return {
       changed,
       cursor: next === null ? null : encodeCursor(next),

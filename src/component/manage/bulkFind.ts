@@ -66,10 +66,11 @@ export const findForBulk = internalQuery({
     limit: v.number(),
     /** Jobs that have been moved since are left. */
     upTo: v.optional(v.int64()),
+    createdBefore: v.optional(v.number()),
   },
   returns: vSeen,
   handler: async (ctx, args): Promise<Seen> => {
-    const { queue, action, statuses, filter, limit, upTo } = args;
+    const { queue, action, statuses, filter, limit, upTo, createdBefore = Infinity } = args;
     const direction = directionOf(action);
     const seen: Seen = { jobs: [], point: args.point, isEnd: false, snapshot: snapshotOf(ctx) };
     let scans = BULK_SCANNED;
@@ -84,7 +85,7 @@ export const findForBulk = internalQuery({
       for (const job of rows) {
         const row = { status: seen.point.status, id: job._id, key: walkKeyOf(job) };
         seen.point = behind(seen.point, row);
-        if (!isMeant(job, action, filter, upTo)) continue;
+        if (job._creationTime >= createdBefore || !isMeant(job, action, filter, upTo)) continue;
         seen.jobs.push(row);
         if (seen.jobs.length === limit) return seen;
       }

@@ -94,6 +94,8 @@ interface StepOptions {
   limit?: number;
   /** The first job meant is passed over instead, and named. */
   skip?: boolean;
+  /** Of a task: jobs that came later are left. */
+  createdBefore?: number;
 }
 
 export async function step(
@@ -109,7 +111,7 @@ async function changeNext(
   ctx: EdgeCtx,
   order: Order,
   cursor: Cursor,
-  { limit = BULK_CHANGED, skip = false }: StepOptions,
+  { limit = BULK_CHANGED, skip = false, createdBefore }: StepOptions,
 ): Promise<Step & { skipped?: Id<"jobs"> }> {
   const statuses = statusesOf(order);
   const { queue, action, filter } = order;
@@ -119,6 +121,7 @@ async function changeNext(
       ...{ queue, action, statuses, filter, point: cursor.point },
       limit: skip ? 1 : limit,
       ...(cursor.upTo === null ? {} : { upTo: cursor.upTo }),
+      ...(createdBefore === undefined ? {} : { createdBefore }),
     },
     { useStaleSnapshot: true },
   );
