@@ -24,6 +24,14 @@ function jobs(count: number, options: NewJob["options"] = {}, payload?: string):
   return Array.from({ length: count }, (_, n) => ({ payload: payload ?? n, options }));
 }
 
+/** Each with a rule of its own, which is a row that is looked up. */
+function ownRules(count: number): NewJob[] {
+  return Array.from({ length: count }, (_, n) => ({
+    payload: n,
+    options: { rules: { timeoutMs: 1_000 + n } },
+  }));
+}
+
 const replacing = { value: "k", onConflict: "replace" } as const;
 
 describe("a batch is split", () => {
@@ -72,6 +80,13 @@ describe("a batch too large for one mutation is refused before the first call", 
     ["rows", jobs(4_001, {}, "x".repeat(600)), false, "invalidArgument"],
     ["keys", jobs(2_049, { key }), false, "invalidArgument"],
     ["keys that replace", jobs(501, { key: replacing }), false, "invalidArgument"],
+    ["keys and different rules", ownRules(2_049), false, "invalidArgument"],
+    [
+      "keys and different rules",
+      [...ownRules(1_100), ...jobs(1_000, { key })],
+      false,
+      "invalidArgument",
+    ],
   ])("%s", async (argument, many, expire, code) => {
     const { calls, send } = component();
     const refused = await refusal(sendAll(inMutation, many, { expire, send }), code as never);
@@ -87,6 +102,11 @@ describe("a batch too large for one mutation is refused before the first call", 
     await sendAll(inMutation, jobs(8_000), { expire: false, send });
     await sendAll(inMutation, jobs(2_048, { key }), { expire: true, send });
     expect(calls.flat()).toHaveLength(10_048);
+    await sendAll(inMutation, ownRules(2_048), { expire: false, send });
+    await sendAll(inMutation, jobs(7_999, { rules: { timeoutMs: 1_000 } }), {
+      expire: false,
+      send,
+    });
   });
 });
 

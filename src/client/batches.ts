@@ -60,7 +60,7 @@ export async function sendAll(
     return { ...weight, rows: weight.rows + marksOf(listBy, job.options ?? {}).length };
   });
   if (isAction(ctx)) return await sendSplit(split(jobs, weights), jobs.length, send);
-  checkTransaction(weights, Number(expire) + Number(hasDeadline));
+  checkTransaction(weights, Number(expire) + Number(hasDeadline), differentRules(jobs));
   const enqueued: Enqueued[] = [];
   for (const part of split(jobs, weights)) enqueued.push(...(await send(part)));
   return enqueued;
@@ -82,7 +82,13 @@ function weigh(job: NewJob, index: number, now: number): JobWeight {
   }
 }
 
-function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number): void {
+/** Rules that jobs have of their own: each different one is looked up, and may be a new row. */
+function differentRules(jobs: readonly NewJob[]): number {
+  const rules = jobs.flatMap(({ options }) => options?.rules ?? []);
+  return new Set(rules.map((one) => JSON.stringify(one))).size;
+}
+
+function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number, rules: number): void {
   const sum = (of: (weight: JobWeight) => number) =>
     weights.reduce((total, weight) => total + of(weight), 0);
   const refuse = (what: string, got: number, max: number) =>
@@ -94,10 +100,13 @@ function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number): vo
     );
   const bytes = sum((weight) => weight.bytes);
   if (bytes > BATCH_MAX_BYTES) throw refuse("bytes", bytes, BATCH_MAX_BYTES);
-  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length;
+  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length + rules;
   if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
   const keys = sum((weight) => weight.keys);
   if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);
+  // Each is looked up, as a key is.
+  if (keys + rules > BATCH_MAX_KEYS)
+    throw refuse("keys and different rules", keys + rules, BATCH_MAX_KEYS);
   const replaces = sum((weight) => weight.replaces);
   if (replaces > BATCH_MAX_REPLACED) {
     throw refuse("keys that replace", replaces, BATCH_MAX_REPLACED);

@@ -221,7 +221,8 @@ export class Queue<
    * Puts many jobs into the queue; much cheaper than as many single calls.
    *
    * In a mutation all or none: up to 8 MiB of payloads, 8,000 rows (one per job, and one for each key, expiry,
-   * deadline, and payload or context of over 512 bytes) and 2,048 keys, 500 of which may say `"replace"`. More is
+   * deadline, and payload or context of over 512 bytes) and 2,048 keys and different rules (as `timeoutMs` and `retry` of
+   * single jobs) together; 500 keys may say `"replace"`. More is
    * refused before anything is done. In an action any number, in transactions of up to 1,000 jobs and 4 MiB, with a
    * wait where the deployment may not write as fast (4 MiB per second on the smallest); if one fails,
    * `batchInterrupted` says how many are `enqueued`, from the first on, with their `ids` by call.
