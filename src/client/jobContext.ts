@@ -45,7 +45,7 @@ interface ContinuesByName {
  * lane records both jobs, the mount that it is of.
  */
 export function continuesInto<Context extends ContinuesByName>(
-  known: Map<string, AnyQueue>,
+  known: { set: (name: string, queue: AnyQueue) => unknown },
   context: Context,
   lanes?: ComponentApi,
 ): Omit<Context, "continueWith"> {

@@ -85,8 +85,9 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
     handler: async (ctx: GenericMutationCtx<any>, { payload, job }: Handled) => {
       mustBeOwn(queue, job);
       const { actions, continued, write } = inTransaction(job);
-      const known = new Map<string, AnyQueue>();
-      const said = continuesInto(known, actions);
+      // One for each job that follows: a queue of another mount may have the same name.
+      const into: AnyQueue[] = [];
+      const said = continuesInto({ set: (_name, next) => into.push(next) }, actions);
       let traceparent: string | undefined;
       const result = await traced(queue, job, async (told) => {
         ({ traceparent } = told);
@@ -96,8 +97,8 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
       await write(async (report) => {
         return (await callComponent(() => ctx.runMutation(lib.laneReport, report))).answers;
       });
-      for (const { queue: name, payload, options } of continued) {
-        await known.get(name)!.enqueue(ctx, payload, { traceparent, ...options });
+      for (const [i, { payload, options }] of continued.entries()) {
+        await into[i]!.enqueue(ctx, payload, { traceparent, ...options });
       }
       return result;
     },

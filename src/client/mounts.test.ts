@@ -26,10 +26,25 @@ const HERE = {
 };
 type How = keyof typeof HERE;
 
+/** Of one name in both mounts. */
+const both = conveyor.queue("both", { mutation: () => functions["writeBoth"] });
+const lists = [conveyor, new Conveyor(components.imports)].map((mount) =>
+  mount.queue("lists", { payload: { n: v.number() } }),
+);
+
 const app = {
   act: HERE.action.action((_ctx, job) => job.continueWith(rows, { n: 1 })),
   write: HERE.mutation.mutation((_ctx, job) => job.continueWith(rows, { n: 1 })),
   work: HERE.inline.inline((_ctx, job) => job.continueWith(rows, { n: 1 })),
+  writeBoth: both.mutation((_ctx, job) =>
+    lists.forEach((list, n) => job.continueWith(list, { n })),
+  ),
+  enqueueBoth: mutationGeneric({ args: {}, handler: (ctx) => both.enqueue(ctx) }),
+  counted: queryGeneric({
+    args: {},
+    handler: async (ctx) =>
+      await Promise.all(lists.map(async (list) => (await list.counts(ctx)).pending.count)),
+  }),
   enqueue: mutationGeneric({
     args: { how: v.string() },
     handler: async (ctx, { how }) => await HERE[how as How].enqueue(ctx),
@@ -49,16 +64,25 @@ beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) }));
 afterEach(() => void vi.useRealTimers());
 
 async function run(how: How): Promise<any> {
+  return await play(functions["enqueue"], { how }, (id) => [functions["look"], { how, id }]);
+}
+
+/** The answer of a look once a job that was enqueued so has run. */
+async function play(
+  enqueue: any,
+  args: object,
+  look: (id: string) => readonly [any, object],
+): Promise<any> {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
   const t = convexTest(defineSchema({}), {
     "/convex/_generated/server.ts": async () => ({}),
     "/convex/app.ts": async () => app,
   });
   for (const name of ["conveyor", "imports"]) register(t, name);
-  const id: string = await t.mutation(functions["enqueue"], { how });
+  const id: string = await t.mutation(enqueue, args);
   await settle(t, { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 250 });
   vi.restoreAllMocks();
-  return await t.query(functions["look"], { how, id });
+  return await t.query(...look(id));
 }
 
 describe("a job that is continued with a queue of the other mount", () => {
@@ -76,6 +100,12 @@ describe("a job that is continued with a queue of the other mount", () => {
       here: 0,
       there: 1,
     });
+  });
+
+  test("of the same name as one of its own mount is in its own mount, and the other job in the other", async () => {
+    expect(await play(functions["enqueueBoth"], {}, () => [functions["counted"], {}])).toEqual([
+      1, 1,
+    ]);
   });
 });
 
