@@ -63,6 +63,10 @@ function does(job: any): string {
   if (does === "names a next job") job.continueWith("after", { of: job.id });
   if (does === "is followed by a queue without a handler")
     job.continueWith(QUEUES.vanished, { of: job.id });
+  if (does === "is followed under its key")
+    job.continueWith(QUEUES[job.queue as "acts"], { does: "ends" }, { key: "k" });
+  if (does === "is followed by one that is refused")
+    job.continueWith(QUEUES.after, { of: job.id }, { runAt: 1e15 });
   if (does === "snoozes") job.snooze(3_600_000);
   if (does === "says and throws") {
     job.log("before the end");
@@ -98,7 +102,9 @@ const app = {
     args: { queue: v.string(), does: v.optional(v.string()) },
     handler: async (ctx, { queue, does }): Promise<string> => {
       const into = QUEUES[queue as "acts"] as Queue<any, any>;
-      return await (does === undefined ? into.enqueue(ctx) : into.enqueue(ctx, { does }));
+      return await (does === undefined
+        ? into.enqueue(ctx)
+        : into.enqueue(ctx, { does }, { key: "k" }));
     },
   }),
   look: queryGeneric({
@@ -110,8 +116,9 @@ const app = {
       const output = (await of.output(ctx, id))!.parts.map(({ text }: any) => text).join("");
       const page = { numItems: 10, cursor: null };
       const after = (await QUEUES.after.list(ctx, { paginationOpts: page })).page.length;
+      const own = (await of.list(ctx, { paginationOpts: page })).page.length;
       const why = JSON.stringify(await of.why(ctx, id));
-      return { ...job, logs, output, after, why };
+      return { ...job, logs, output, after, own, why };
     },
   }),
   written: queryGeneric({
@@ -197,6 +204,11 @@ describe("a mutation", () => {
     expect(await play("writes", "is followed")).toMatchObject({ status: "succeeded", after: 1 });
   });
 
+  test("that is followed by one that is refused has failed, and its writes are undone", async () => {
+    const { status, written, after } = await play("writes", "is followed by one that is refused");
+    expect({ status, written, after }).toEqual({ status: "failed", written: [], after: 0 });
+  });
+
   test("puts its job off, and its writes are undone", async () => {
     const { status, written } = await play("writes", "snoozes");
     expect({ status, written }).toEqual({ status: "scheduled", written: [] });
@@ -239,3 +251,11 @@ test("an inline action in which a queue has no handler is seen as a handler that
 test("the app's own builders make its handlers", () => {
   expect(built).toEqual(expect.arrayContaining(["action", "mutation"]));
 });
+
+test.each(["acts", "writes", "runs"] as const)(
+  "a job of the queue %s may be followed by one with its own key",
+  async (queue) => {
+    const job = await play(queue, "is followed under its key");
+    expect(job).toMatchObject({ status: "succeeded", own: 2 });
+  },
+);

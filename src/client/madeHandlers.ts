@@ -16,6 +16,7 @@ import {
   NonRetryableError,
   Snoozed,
   traceAttempt,
+  type Continuation,
   type TracedAttempt,
   type Tracer,
 } from "../shared/index.js";
@@ -24,7 +25,7 @@ import type { ComponentApi } from "./componentApi.js";
 import { follow } from "./finished.js";
 import { beginHandling, continuesInto, withProgress } from "./jobContext.js";
 import type { HandledJob } from "./jobTypes.js";
-import { callComponent } from "./mounted.js";
+import { callComponent, isOfMount } from "./mounted.js";
 import type { AnyQueue, ValueValidator } from "./types.js";
 
 /** Builders of the app's internal functions: Convex's own, or the app's, which add something to each. */
@@ -97,10 +98,20 @@ export function madeMutation(queue: Making, handler: Handles<GenericMutationCtx<
       await write(async (report) => {
         return (await callComponent(() => ctx.runMutation(lib.laneReport, report))).answers;
       });
-      for (const [i, { payload, options }] of continued.entries()) {
-        await into[i]!.enqueue(ctx, payload, { traceparent, ...options });
+      const [own, known]: [Continuation[], Map<string, AnyQueue>] = [[], new Map()];
+      for (const [i, { queue: name, payload, options }] of continued.entries()) {
+        const next = into[i]!;
+        const traced = { ...(traceparent === undefined ? {} : { traceparent }), ...options };
+        if (isOfMount(queue.component, next)) {
+          known.set(name, next);
+          own.push({ queue: name, payload, options: traced });
+        } else await next.enqueue(ctx, payload, traced);
       }
-      return result;
+      if (own.length === 0) return result;
+      // By its lane, behind the end of this job, whose key one of them may take.
+      const follows = await follow(known, { ...outcomeOf(job), continued: own });
+      if ("error" in follows) throw new Error(follows.error);
+      return { [LANE_RESULT]: result, ...follows };
     },
   });
 }

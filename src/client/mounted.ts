@@ -29,13 +29,21 @@ export function checkMount(
   queue: { name: string; component: ComponentApi },
   instead: string,
 ): void {
-  const [own, other] = [mountOf(component), mountOf(queue.component)];
-  if (own === other || own === undefined || other === undefined) return;
+  if (isOfMount(component, queue)) return;
   throw conveyorError(
     "invalidArgument",
     `The queue "${queue.name}" is of another mount of the component than this. ${instead}`,
     { argument: "queue", queue: queue.name },
   );
+}
+
+/** Whether the queue is of this mount, as far as can be told. */
+export function isOfMount(
+  component: ComponentApi,
+  queue: { name: string; component: ComponentApi },
+): boolean {
+  const [own, other] = [mountOf(component), mountOf(queue.component)];
+  return own === other || own === undefined || other === undefined;
 }
 
 /** The path of a function in it, as the app's references have it; each reference is another object. */

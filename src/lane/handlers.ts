@@ -64,8 +64,7 @@ async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Ended
       handler.kind === "query"
         ? await ctx.runQuery(handler.handle as FunctionHandle<"query">, args)
         : await ctx.runAction(handler.handle as FunctionHandle<"action">, args);
-    // Only a function that a queue has made returns jobs to follow: of any other function the object is the result.
-    const { value, follows } = handler.takes === "job" ? apart(result) : { value: result };
+    const { value, follows } = apart(handler, result);
     const outcome = outcomeOfValue(value);
     return outcome.kind === "succeeded" && follows !== undefined
       ? { outcome, follows }
@@ -75,9 +74,15 @@ async function call(ctx: Runs, job: ClaimedJob, handler: Handler): Promise<Ended
   }
 }
 
-/** A result with jobs that follow it, or a plain result. */
-function apart(result: unknown): { value: unknown; follows?: Finished["continued"] } {
-  if (!isObject(result) || !(LANE_RESULT in result)) return { value: result };
+/**
+ * A result with jobs that follow it, or a plain result. Only a function that a queue has made returns jobs to follow: of any
+ * other function the object is the result.
+ */
+export function apart(
+  { takes }: Pick<Handler, "takes">,
+  result: unknown,
+): { value: unknown; follows?: Finished["continued"] } {
+  if (takes !== "job" || !isObject(result) || !(LANE_RESULT in result)) return { value: result };
   const { [LANE_RESULT]: value, continued } = result;
   return { value, follows: continued as unknown as Finished["continued"] };
 }

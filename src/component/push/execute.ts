@@ -21,12 +21,13 @@ import {
   type Lease,
   type Outcome,
   stackOf,
+  vHandler,
 } from "../../shared/index.js";
-import { argsFor, blameless, mismatched, outcomeOfThrown } from "../../lane/index.js";
+import { apart, argsFor, blameless, mismatched, outcomeOfThrown } from "../../lane/index.js";
 import { internal } from "../_generated/api.js";
 import { internalMutation } from "../_generated/server.js";
 import { describe } from "../claim/leaseBatch.js";
-import type { EdgeCtx } from "../rows/effects.js";
+import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findLease, type HeldLease } from "../rows/sessions.js";
 import { aboutJob, log } from "../rows/log.js";
@@ -57,10 +58,16 @@ export async function executeAll(
     // It has no answer either.
     if (i > 0 && (await hasReadMuch(ctx))) break;
     const current = { ...session, leases: done.leases };
-    const outcome = await execute(ctx, current, queue, { id, attempt }, limits);
+    const executed = await execute(ctx, current, queue, { id, attempt }, limits);
     // It has no answer: its lane runs it alone.
-    if (outcome === "tooMuch") continue;
-    const finished = [{ id, attempt, outcome }];
+    if (executed === "tooMuch") continue;
+    if ("callbacks" in executed) {
+      ctx.effects.callbacks.push(...executed.callbacks);
+      done.answers.push({ id, attempt, answer: "ok" });
+      done.leases = done.leases.filter((lease) => lease !== findLease(current, id, attempt));
+      continue;
+    }
+    const finished = [{ id, attempt, outcome: executed }];
     const recorded = await recordAll(ctx, current, finished, "lane", queue);
     done.answers.push(...recorded.answers);
     done.leases = recorded.leases;
@@ -74,7 +81,7 @@ async function execute(
   queue: Queue,
   { id, attempt }: Lease,
   transactionLimits: typeof CALLBACK_INLINE_LIMITS,
-): Promise<Outcome | "tooMuch"> {
+): Promise<Outcome | Followed | "tooMuch"> {
   const held = findLease(session, id, attempt);
   const job = held === undefined ? null : await ctx.db.get("jobs", held.id);
   if (job?.status !== "running" || job.attempt !== attempt) return { kind: "released" };
@@ -88,10 +95,22 @@ async function execute(
     const args = argsFor(handler, describe(job, payload, held!, ctx.now));
     const { result: rule } = queue.config;
     const ruled = rule === undefined ? {} : { rule };
-    const call = { handle: handler.handle, args, queue: queue.name, ...ruled };
+    const call = {
+      handler,
+      args,
+      job: job._id,
+      attempt,
+      queue: queue.name,
+      now: ctx.now,
+      ...ruled,
+    };
     const limits = { transactionLimits };
-    const result: Value = await ctx.runMutation(internal.push.execute.executeOne, call, limits);
-    return { kind: "succeeded", result };
+    const done: { result: Value } | Followed = await ctx.runMutation(
+      internal.push.execute.executeOne,
+      call,
+      limits,
+    );
+    return "callbacks" in done ? done : { kind: "succeeded", result: done.result };
   } catch (error) {
     if (transactionLimits !== HANDLER_ALONE_LIMITS && OVER_LIMIT.test(errorText(error)))
       return "tooMuch";
@@ -114,15 +133,43 @@ function messageToOne(error: unknown): string {
   return errorText(error).replace(/^Uncaught Error: /, "");
 }
 
-/** The sub-transaction. The handler's error passes through, so that all its writes are undone; as with a bad result. */
+/** A success that is recorded with the jobs that follow it, and has these callbacks. */
+interface Followed {
+  callbacks: PendingCallback[];
+}
+
+/**
+ * The sub-transaction. The handler's error passes through, so that all its writes are undone; as with a bad result, and with
+ * jobs to follow that are refused.
+ */
 export const executeOne = internalMutation({
-  args: { handle: v.string(), args: v.any(), queue: v.string(), rule: v.optional(v.string()) },
+  args: {
+    handler: vHandler,
+    args: v.any(),
+    job: v.id("jobs"),
+    attempt: v.number(),
+    queue: v.string(),
+    rule: v.optional(v.string()),
+    now: v.number(),
+  },
   returns: v.any(),
-  handler: async (ctx, { handle, args, queue, rule }): Promise<Value> => {
-    const reference = handle as FunctionHandle<"mutation", Record<string, Value>>;
-    const result = (await ctx.runMutation(reference, args as Record<string, Value>)) ?? null;
+  handler: async (
+    ctx,
+    { handler, args, job: id, attempt, queue, rule, now },
+  ): Promise<{ result: Value } | Followed> => {
+    const reference = handler.handle as FunctionHandle<"mutation", Record<string, Value>>;
+    const returned: unknown = await ctx.runMutation(reference, args as Record<string, Value>);
+    const { value, follows = [] } = apart(handler, returned);
+    const result = (value ?? null) as Value;
     const why = whyNoResult(queue, rule, result);
     if (why !== null) throw new Error(why);
-    return result;
+    const job = follows.length === 0 ? null : await ctx.db.get("jobs", id);
+    // One that its handler has deleted has no end, and nothing follows it.
+    if (job?.status !== "running" || job.attempt !== attempt) return { result };
+    const ended = { outcome: { kind: "succeeded" as const, result }, bySession: true, now };
+    const { recordFollowing } = internal.attempts.continued;
+    return {
+      callbacks: await ctx.runMutation(recordFollowing, { job: id, continued: follows, ...ended }),
+    };
   },
 });

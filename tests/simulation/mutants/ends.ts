@@ -67,7 +67,7 @@ export const ENDS: readonly Mutant[] = [
         in: "execute.ts:execute",
         call: "runMutation",
         gives:
-          "await ctx.scheduler.runAfter(0, internal.push.execute.executeOne, call), { n: ((await load(ctx.db, job.payload)) as { n: number }).n, attempt }",
+          "await ctx.scheduler.runAfter(0, internal.push.execute.executeOne, call), { result: { n: ((await load(ctx.db, job.payload)) as { n: number }).n, attempt } }",
       },
     ],
     finds: ["effects atomic"],
