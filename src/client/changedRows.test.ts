@@ -37,6 +37,39 @@ describe("a state of its own that the app writes", () => {
     expect(await row(a)).toMatchObject({ status: "reading" });
   });
 
+  test("and that waits again before its job's end is recorded is of its new job: the late record gives it no end", async () => {
+    const { t, insert, claimBy, complete, row, change } = await setup();
+    const a = await insert("a");
+    const [first] = await claimBy("s")(1);
+    seen.alsoRecord = async () => await Promise.reject(new Error("Not yet."));
+    await complete("s", 2, [done(first!)]);
+    expect(await row(a)).toMatchObject({ status: "reading" });
+    seen.alsoRecord = undefined;
+    await change(a, { status: "uploaded" });
+    const [second] = await claimBy("s")(3);
+    expect(second!.id).not.toBe(first!.id);
+    await pass(t, 3_000, TIME);
+    expect(seen.recorded).toHaveLength(2);
+    expect(await row(a)).toMatchObject({ status: "reading", text: "words" });
+    await complete("s", 4, [{ ...done(second!), outcome: { kind: "canceled" } }]);
+    expect(await row(a)).toMatchObject({ status: "stopped" });
+  });
+
+  test("nor does the late record of a job that was retried, which ends as its next attempt does", async () => {
+    const { t, insert, claimBy, complete, row } = await setup();
+    const a = await insert("a");
+    const [first] = await claimBy("s")(1);
+    seen.alsoRecord = async () => await Promise.reject(new Error("Not yet."));
+    await complete("s", 2, [{ ...done(first!), outcome: { kind: "canceled" } }]);
+    seen.alsoRecord = undefined;
+    await t.run(async (ctx) => void (await documents.retry(ctx as any, first!.id as never)));
+    const [second] = await claimBy("s")(3);
+    await pass(t, 3_000, TIME);
+    expect(await row(a)).toMatchObject({ status: "reading" });
+    await complete("s", 4, [done(second!)]);
+    expect(await row(a)).toMatchObject({ status: "read" });
+  });
+
   test("in the end of another row's job takes the row out of the same call's claim", async () => {
     const { t, insert, claimBy, complete, row, change } = await setup();
     const a = await insert("a", 5);

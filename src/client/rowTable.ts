@@ -187,14 +187,21 @@ export class RowTable {
     }
   }
 
-  /** The state that the app has written meanwhile is the app's: only a row that runs is given an end. */
-  async recordEnd(ctx: GenericMutationCtx<any>, end: RowsEnd): Promise<null> {
+  /**
+   * The state that the app has written meanwhile is the app's: only a row that runs is given an end, and not by a late record
+   * where it has an active job again.
+   */
+  async recordEnd(
+    ctx: GenericMutationCtx<any>,
+    end: RowsEnd,
+    isActive: () => Promise<boolean>,
+  ): Promise<null> {
     const { columns, states, record } = this.options;
     const { payload: id, outcome, worker, ...about } = end;
     const row = await this.find(ctx, id);
     if (row === null) return null;
     const state: unknown = states[outcome.status] ?? states.failed;
-    const isOurs = row[columns.state] === states.running;
+    const isOurs = row[columns.state] === states.running && !(await isActive());
     const written = await this.write(ctx, id, row, {
       ...(isOurs ? { [columns.state]: state as Value } : {}),
       ...column(columns.finishedAt, Date.now()),

@@ -110,7 +110,11 @@ export class TableQueue<
     this.record = internalMutation({
       args: this.onCompleteArgs,
       handler: async (ctx: GenericMutationCtx<any>, end: RowsEnd) =>
-        await this.rows.recordEnd(ctx, end),
+        await this.rows.recordEnd(
+          ctx,
+          end,
+          async () => (await this.byKey(ctx, end.payload)) !== null,
+        ),
     });
   }
 
