@@ -67,6 +67,7 @@ function does(job: any): string {
     job.continueWith(QUEUES[job.queue as "acts"], { does: "ends" }, { key: "k" });
   if (does === "is followed by one that is refused")
     job.continueWith(QUEUES.after, { of: job.id }, { runAt: 1e15 });
+  if (does === "returns too much") return "x".repeat(1_044_481);
   if (does === "snoozes") job.snooze(3_600_000);
   if (does === "says and throws") {
     job.log("before the end");
@@ -207,6 +208,11 @@ describe("a mutation", () => {
   test("that is followed by one that is refused has failed, and its writes are undone", async () => {
     const { status, written, after } = await play("writes", "is followed by one that is refused");
     expect({ status, written, after }).toEqual({ status: "failed", written: [], after: 0 });
+  });
+
+  test("with a result that is too large to be kept has failed, once, and its writes are undone", async () => {
+    const { status, attempt, written } = await play("writes", "returns too much");
+    expect({ status, attempt, written }).toEqual({ status: "failed", attempt: 1, written: [] });
   });
 
   test("puts its job off, and its writes are undone", async () => {

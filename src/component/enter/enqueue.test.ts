@@ -81,35 +81,35 @@ describe("a queue's declaration", () => {
   });
 
   // Rules out D25, P19.
-  test("that two deployed versions turn to and fro is written once in ten seconds, not with every call", async () => {
+  test("that two deployed versions turn to and fro is written once a second, not with every call", async () => {
     const world = await newWorld();
     const writes = new Set<number>();
     for (let i = 0; i < 40; i += 1) {
       world.queue.config = { ...world.queue.config, leaseMs: i % 2 === 0 ? 5_000 : 6_000 };
       await world.enqueue();
       writes.add((await world.all("queues"))[0]!.configuredAt);
-      await world.advance(500);
+      await world.advance(50);
     }
     expect(writes.size).toBeLessThanOrEqual(3);
   });
 
-  test("that has Convex run its jobs holds at once, for the job that came with it; and ends when ten seconds are over", async () => {
+  test("that has Convex run its jobs holds at once, for the job that came with it; and ends when a second is over", async () => {
     const world = await newWorld();
     await world.enqueue();
     const { config } = world.queue;
     const isPushed = async () => (await world.all("queues"))[0]!.config.push === true;
-    await world.advance(1_000);
+    await world.advance(100);
     world.queue.config = { ...config, push: true };
     await world.enqueue();
     const calls = await world.t.run((ctx) => ctx.db.system.query("_scheduled_functions").collect());
     expect(calls.map(({ name }) => name)).toContain("push/wake:wake");
     for (let i = 0; i < 9; i += 1) {
-      await world.advance(1_000);
+      await world.advance(100);
       world.queue.config = i % 2 === 0 ? config : { ...config, push: true };
       await world.enqueue();
       expect(await isPushed()).toBe(true);
     }
-    await world.advance(1_000);
+    await world.advance(100);
     world.queue.config = config;
     await world.enqueue();
     expect(await isPushed()).toBe(false);

@@ -17,6 +17,7 @@ import {
   errorText,
   HANDLER_ALONE_LIMITS,
   HANDLERS_PER_STEP,
+  NonRetryableError,
   type Answer,
   type Lease,
   type Outcome,
@@ -31,7 +32,7 @@ import type { EdgeCtx, PendingCallback } from "../rows/effects.js";
 import { rulesOf } from "../rows/jobRules.js";
 import { findLease, type HeldLease } from "../rows/sessions.js";
 import { aboutJob, log } from "../rows/log.js";
-import { cutError, hasReadMuch, load } from "../rows/payloads.js";
+import { cutError, hasReadMuch, load, whyNotStorable } from "../rows/payloads.js";
 import type { Queue } from "../rows/queues.js";
 import { recordAll, type Holding } from "../attempts/recording.js";
 import { whyNoResult } from "./results.js";
@@ -139,8 +140,8 @@ interface Followed {
 }
 
 /**
- * The sub-transaction. The handler's error passes through, so that all its writes are undone; as with a bad result, and with
- * jobs to follow that are refused.
+ * The sub-transaction. The handler's error passes through, so that all its writes are undone; as with a bad result, or one that
+ * cannot be kept, and with jobs to follow that are refused.
  */
 export const executeOne = internalMutation({
   args: {
@@ -163,6 +164,8 @@ export const executeOne = internalMutation({
     const result = (value ?? null) as Value;
     const why = whyNoResult(queue, rule, result);
     if (why !== null) throw new Error(why);
+    const unkept = whyNotStorable(result);
+    if (unkept !== null) throw new NonRetryableError(unkept);
     const job = follows.length === 0 ? null : await ctx.db.get("jobs", id);
     // One that its handler has deleted has no end, and nothing follows it.
     if (job?.status !== "running" || job.attempt !== attempt) return { result };
