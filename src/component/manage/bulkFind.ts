@@ -85,7 +85,9 @@ export const findForBulk = internalQuery({
       for (const job of rows) {
         const row = { status: seen.point.status, id: job._id, key: walkKeyOf(job) };
         seen.point = behind(seen.point, row);
-        if (job._creationTime >= createdBefore || !isMeant(job, action, filter, upTo)) continue;
+        // Of finished ones the order of their ends decides: see `upTo`.
+        const isLater = !isFinished(job.status) && job._creationTime >= createdBefore;
+        if (isLater || !isMeant(job, action, filter, upTo)) continue;
         seen.jobs.push(row);
         if (seen.jobs.length === limit) return seen;
       }
