@@ -100,7 +100,7 @@ function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number, rul
     );
   const bytes = sum((weight) => weight.bytes);
   if (bytes > BATCH_MAX_BYTES) throw refuse("bytes", bytes, BATCH_MAX_BYTES);
-  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length + rules;
+  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length;
   if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
   const keys = sum((weight) => weight.keys);
   if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);

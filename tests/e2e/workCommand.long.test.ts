@@ -5,9 +5,9 @@ import { endWork, module, newFolder, work, write } from "../support/workProgram.
 beforeEach(newFolder);
 afterEach(endWork);
 
-test("a file that is not there, and a module that fails, end it with 1 and the reason", async () => {
+test("a file that is not there ends it with 2, a module that fails with 1, and both with the reason", async () => {
   expect(await work(["nowhere.mjs"]).ended).toMatchObject({
-    code: 1,
+    code: 2,
     output: expect.stringMatching(/^There is no file .*nowhere\.mjs/),
   });
   write("broken.mjs", 'throw new Error("No graphics card.");');

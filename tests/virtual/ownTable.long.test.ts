@@ -70,8 +70,10 @@ async function play({ queue, api }: Queue, workers: number, max: number): Promis
     cost.read += io.documentsRead;
     cost.written += io.documentsWritten;
   }
-  // A completion may come while a sweep moves its timer, however many rows there are.
-  for (const { table, count } of lost) if (table !== "timers") cost.overRows += count;
+  // However many rows there are, a completion may come while a sweep moves its timer, and jobs are counted as they come and end.
+  for (const { loser, table, count } of lost) {
+    if (table !== "timers" && !loser.startsWith("conveyor/count/")) cost.overRows += count;
+  }
   await world.run(Promise.all(loops.map((loop) => loop.end())));
   const taken = loops.flatMap((loop) => loop.taken);
   expect(new Set(taken).size).toBe(taken.length);

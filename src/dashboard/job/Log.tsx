@@ -31,9 +31,12 @@ function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoadi
     estimateSize: () => LINE_PX,
     overscan: 10,
   });
+  const top = useRef(0);
+  // Lines that are measured are higher than estimated: then the end is further down.
+  const height = virtualizer.getTotalSize();
   useEffect(() => {
     if (follows.current) virtualizer.scrollToIndex(entries.length - 1, { align: "end" });
-  }, [entries.length, virtualizer]);
+  }, [entries.length, height, virtualizer]);
   return (
     <div
       ref={scroller}
@@ -43,13 +46,15 @@ function Entries({ entries, isLoading }: { entries: readonly LogEntry[]; isLoadi
       aria-label={labels.log}
       aria-live="off"
       aria-busy={isLoading}
-      // By the box itself: the virtualizer hears of a scroll after this.
+      // By the box itself: the virtualizer hears of a scroll after this. The page scrolls down alone, the reader up.
       onScroll={({ currentTarget: box }) => {
         const left = box.scrollHeight - box.scrollTop - box.clientHeight;
-        follows.current = left < 2 * LINE_PX;
+        if (left < 2 * LINE_PX) follows.current = true;
+        else if (box.scrollTop < top.current) follows.current = false;
+        top.current = box.scrollTop;
       }}
     >
-      <div style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
+      <div style={{ height, position: "relative" }}>
         {virtualizer.getVirtualItems().map(({ index, start }) => (
           <div
             key={index}
