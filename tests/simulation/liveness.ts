@@ -5,7 +5,7 @@ import { CIRCULAR, isOf, usedQueues, type WorkerSpec } from "./plan.js";
 import type { Row } from "./observed.js";
 import type { Simulation } from "./simulation.js";
 import { why } from "./why.js";
-import { ROWS } from "./app/names.js";
+import { DEPLOYED, ROWS } from "./app/names.js";
 import { hasCrew, SHORT_MS } from "./workloads/onCall.js";
 import { hasRows, openRows } from "./workloads/rows.js";
 import { CLUBS, hasScope } from "./workloads/scope.js";
@@ -52,7 +52,8 @@ export async function comeToRest(simulation: Simulation): Promise<void> {
 async function heal(simulation: Simulation): Promise<void> {
   const { plan, world } = simulation;
   for (const link of world.network.links) link.mend();
-  const queues = [...usedQueues(plan), ...Object.keys(plan.crowd)];
+  const deployed = plan.parts.includes("deploys") ? [DEPLOYED] : [];
+  const queues = [...usedQueues(plan), ...Object.keys(plan.crowd), ...deployed];
   const paused = simulation.tables
     .all("jobs")
     .filter(({ paused }) => paused === true)
