@@ -153,8 +153,7 @@ function inlineOfJob(): Error {
 }
 
 function preferOf(prefer: PreferOption | null): Prefer {
-  if (prefer !== null)
-    checkOptions("preference", prefer, { labels: true, worker: true, forMs: true });
+  if (prefer !== null) checkOptions("preference", prefer, KNOWN_OF_PREFERENCE);
   const { labels, worker, forMs = 0 } = prefer ?? {};
   return { ...withoutUndefined({ labels: listIfGiven("prefer.labels", labels), worker }), forMs };
 }
@@ -165,7 +164,7 @@ function keyOf(key: string | KeyOption): UniqueKey {
     const instead = "Write the key as a text, or leave it out.";
     throw wrongKind("key", "a text, or an object with one as `value`", key, instead);
   }
-  checkOptions("key", key, { value: true, windowMs: true, onConflict: true });
+  checkOptions("key", key, KNOWN_OF_KEY);
   const { value, windowMs, onConflict } = key;
   return { value, ...withoutUndefined({ windowMs, onConflict }) };
 }
@@ -179,7 +178,12 @@ function nameOf(callback: FunctionReference<"mutation", "internal" | "public">):
   }
 }
 
-const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
+/** Each option that a type has: one that it is given later must be named here too. */
+export type Known<Options> = { readonly [Option in keyof Required<Options>]: true };
+
+const KNOWN_OF_KEY: Known<KeyOption> = { value: true, windowMs: true, onConflict: true };
+const KNOWN_OF_PREFERENCE: Known<PreferOption> = { labels: true, worker: true, forMs: true };
+const KNOWN: Known<EnqueueOptions> = {
   name: true,
   priority: true,
   runAt: true,
@@ -207,7 +211,7 @@ const KNOWN: { readonly [Option in keyof Required<EnqueueOptions>]: true } = {
 export function checkOptions(
   of: "job" | "queue" | "key" | "preference" | "retention",
   options: object,
-  known: object,
+  known: { readonly [option: string]: unknown },
 ): void {
   const got = kindOf(options);
   if (typeof options !== "object" || options === null || !isOptions(options)) {

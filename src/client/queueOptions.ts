@@ -26,7 +26,7 @@ import {
   withoutUndefined,
 } from "../shared/index.js";
 import { resetsFor, type Kind } from "./handlerOptions.js";
-import { checkOptions } from "./newJobs.js";
+import { checkOptions, type Known } from "./newJobs.js";
 import type { ValueValidator } from "./types.js";
 
 /**
@@ -268,9 +268,7 @@ export interface QueueOptions<
 }
 
 /** All options of a queue. */
-export const KNOWN: {
-  readonly [Option in keyof Required<QueueOptions<any, any, any, any>>]: true;
-} = {
+export const KNOWN: Known<QueueOptions<any, any, any, any>> = {
   payload: true,
   result: true,
   progress: true,

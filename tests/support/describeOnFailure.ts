@@ -22,7 +22,9 @@ export function describeOnFailure(page: Page): void {
     socket.on("close", () => events.push("disconnected"));
   });
   onTestFailed(async ({ task }) => {
-    const text = await page.locator("body").innerText({ timeout: 5_000 }).catch(String);
+    const text = page.isClosed()
+      ? "It is closed."
+      : await page.locator("body").innerText({ timeout: 5_000 }).catch(String);
     const told = [
       `The page at ${page.url()}:`,
       ...[text, ...events, `last message: ${lastMessage}`].map((part) => cut(part)),
