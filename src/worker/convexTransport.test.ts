@@ -57,6 +57,20 @@ test("https in place of http: the reason names the mistake, in place of OpenSSL'
   await secure.close();
 });
 
+test("a `url` with a slash at its end names the same functions", async () => {
+  const asked: unknown[] = [];
+  server.prependListener("request", ({ url }) => void asked.push(url));
+  answer = json(200, { status: "success", value: { protocol: 1, version: "0.1.0" } });
+  const { port } = server.address() as AddressInfo;
+  const slashed = connect({
+    ...{ url: `http://127.0.0.1:${port}/`, token: "t", sessionKey: "s", name: "w" },
+    ...{ api: anyApi["worker"] as unknown as WorkerApi, queues: ["tiles"] },
+  });
+  await slashed.hello();
+  await slashed.close();
+  expect(asked).toEqual(["/api/query"]);
+});
+
 // Shows CR-14.
 test("a transport that polls opens no socket, and follows nothing", async () => {
   const upgraded = vi.fn();

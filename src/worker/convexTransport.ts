@@ -16,10 +16,12 @@ import { transportOver, type Connection } from "./wire.js";
 
 /** Connects to a deployment. With `polls` there is no socket: nothing is followed, and the worker asks by itself. */
 export function connect({
-  url,
+  url: given,
   polls = false,
   ...connection
 }: Connection & { url: string; polls?: boolean }): Transport {
+  // The clients put a path behind it, and the deployment knows none that begins with two slashes.
+  const url = given.replace(/\/+$/, "");
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
   const newSocket = () => new ConvexClient(url, { logger: false });
