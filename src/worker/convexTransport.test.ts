@@ -156,6 +156,11 @@ test.each([
   ["the server is overloaded", json(503, { code: "Overloaded", message: "later" })],
   ["there are too many requests", json(429, { code: "TooMany", message: "later" })],
   ["a proxy answers", (response: ServerResponse) => response.writeHead(200).end("<html>")],
+  ["a proxy answers in JSON of its own", json(200, { error: "no route" })],
+  [
+    "a proxy cuts the answer off",
+    (response: ServerResponse) => response.writeHead(200).end('{"status":"success","value":{"jo'),
+  ],
   ["the connection breaks", (response: ServerResponse) => response.destroy()],
   [
     "the connection breaks in the middle of the answer",

@@ -76,11 +76,21 @@ function answeredFetch(timeoutMs: number): typeof fetch {
     if (unsure && !body.includes(CONFLICT)) {
       throw new Unanswered(`HTTP ${status}: ${body.slice(0, 200)}`);
     }
-    if (response.ok && !body.startsWith("{")) {
+    if ((response.ok || status === FUNCTION_FAILED) && !isAnswer(body)) {
       throw new Unanswered(`An answer that is not Convex's: ${body.slice(0, 200)}`);
     }
     return new Response(body, { status, headers: response.headers });
   };
+}
+
+/** A proxy may answer in JSON of its own, or cut an answer off in the middle. */
+function isAnswer(body: string): boolean {
+  try {
+    const { status } = JSON.parse(body) as { status?: unknown };
+    return status === "success" || status === "error";
+  } catch {
+    return false;
+  }
 }
 
 /** OpenSSL's words, of several lines, for an answer in plain HTTP. */
