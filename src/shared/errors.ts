@@ -112,12 +112,17 @@ export function isConveyorError<Code extends ConveyorErrorCode = ConveyorErrorCo
   error: unknown,
   code?: Code,
 ): error is ConveyorError<Code> {
-  if (typeof error !== "object" || error === null || !("data" in error)) return false;
-  const data = error.data;
-  if (typeof data !== "object" || data === null) return false;
-  if (!("code" in data) || !("message" in data) || typeof data.message !== "string") return false;
-  const codes: readonly unknown[] = ERROR_CODES;
-  return code === undefined ? codes.includes(data.code) : data.code === code;
+  try {
+    if (typeof error !== "object" || error === null || !("data" in error)) return false;
+    const data = error.data;
+    if (typeof data !== "object" || data === null) return false;
+    if (!("code" in data) || !("message" in data) || typeof data.message !== "string") return false;
+    const codes: readonly unknown[] = ERROR_CODES;
+    return code === undefined ? codes.includes(data.code) : data.code === code;
+  } catch {
+    // It throws when it is read.
+    return false;
+  }
 }
 
 /** The message of a caught value. Anything can be thrown, also a value that has no text or throws when it is read. */

@@ -38,13 +38,35 @@ describe("a thrown value", () => {
   });
 });
 
-test("one that throws at every touch, thrown or returned, fails its attempt, and the worker goes on", async () => {
-  const hostile = (): object => {
-    const touched = (): never => {
-      throw hostile() as Error;
-    };
-    return new Proxy({}, { get: touched, has: touched, getPrototypeOf: touched, ownKeys: touched });
+function hostile(): object {
+  const touched = (): never => {
+    throw hostile() as Error;
   };
+  return new Proxy({}, { get: touched, has: touched, getPrototypeOf: touched, ownKeys: touched });
+}
+
+test("one that throws at every touch, thrown by a hook, leaves the worker and the outcome as they are", async () => {
+  const thrown: string[] = [];
+  const throws = (hook: string) => {
+    thrown.push(hook);
+    throw hostile() as Error;
+  };
+  const { clock, deployment, kinds, end } = startLoop(async () => "done", {
+    hooks: {
+      beforeClaim: async () => (thrown.includes("later") ? undefined : throws("later")),
+      backPressure: { check: () => (thrown.includes("at once") ? false : throws("at once")) },
+      afterJob: () => throws("afterJob"),
+    },
+  });
+  const id = deployment.enqueue();
+  await clock.advance(5_000);
+  expect(thrown).toEqual(["at once", "later", "afterJob"]);
+  expect(deployment.outcomeOf(id)).toEqual({ kind: "succeeded", result: "done" });
+  expect(kinds("hookFailed")).toHaveLength(3);
+  expect(end.value).toBeUndefined();
+});
+
+test("one that throws at every touch, thrown or returned, fails its attempt, and the worker goes on", async () => {
   let jobs = 0;
   const { clock, deployment } = startLoop(() => {
     jobs += 1;
