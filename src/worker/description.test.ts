@@ -1,8 +1,11 @@
+import { anyApi } from "convex/server";
 import { describe, expect, test, vi } from "vitest";
 import type { WorkerFacts } from "../shared/index.js";
 import { Description } from "./description.js";
 import { startLoop, manual } from "./fakes.test.js";
 import { OperatorQuiet } from "./operatorQuiet.js";
+import type { WorkerApi } from "./types.js";
+import { transportOver } from "./wire.js";
 
 describe("what a worker says of itself", () => {
   let facts: WorkerFacts = { startedAt: 1, version: "1.0.0", slots: 1 };
@@ -28,6 +31,37 @@ describe("what a worker says of itself", () => {
     const call = vi.fn(async (about: object) => about);
     expect(await new Description(undefined).with(call)).toEqual({});
   });
+});
+
+test("a session that the deployment has forgotten says all of itself again, with the call after the answer that shows it", async () => {
+  const rows = ["row1", "row1", "row2", "row2"];
+  const said: unknown[] = [];
+  const transport = transportOver(
+    {
+      ...{ token: "t", sessionKey: "s", name: "w", queues: ["tiles"] },
+      api: anyApi["worker"] as unknown as WorkerApi,
+      facts: () => ({ startedAt: 1, version: "1.0.0", slots: 1 }),
+    },
+    {
+      query: async () => null,
+      mutation: async (_, { about }: { about?: WorkerFacts }) => {
+        said.push(about?.slots);
+        return { jobs: [], session: rows.shift() };
+      },
+      beat: async (_, { about }: { about?: WorkerFacts }) => {
+        said.push(about?.slots);
+        return { answers: [] };
+      },
+      follow: () => () => {},
+      close: async () => {},
+    },
+  );
+  await transport.claim(1, { max: 1 });
+  await transport.complete(2, []);
+  await transport.claim(3, { max: 1 });
+  await transport.heartbeat([]);
+  await transport.claim(4, { max: 1 });
+  expect(said).toEqual([1, undefined, undefined, 1, undefined]);
 });
 
 describe("an operator's word", () => {

@@ -1,6 +1,6 @@
 /**
  * What a worker says of itself, sent along with calls that it makes anyhow: with the first one, and with the next one after
- * a change. A call that is not answered has said nothing.
+ * a change. A call that is not answered has said nothing; and the deployment forgets a session that is silent for long.
  */
 import type { WorkerFacts } from "../shared/index.js";
 
@@ -17,5 +17,10 @@ export class Description {
     const reply = await call({ about });
     this.known = text;
     return reply;
+  }
+
+  /** The deployment has forgotten it: it goes with the next call again. */
+  forgotten(): void {
+    this.known = "";
   }
 }

@@ -71,7 +71,11 @@ export function transportOver(connection: Connection, wire: Wire): Transport {
   );
   const noting = <Reply extends Noted>(reply: Reply): Reply => {
     quiet.learns(reply.isQuiet === true);
-    if (reply.session !== undefined) session = { session: reply.session };
+    if (reply.session !== undefined) {
+      if (session.session !== undefined && session.session !== reply.session)
+        description.forgotten();
+      session = { session: reply.session };
+    }
     if (reply.isLate === true) void tending.run();
     return reply;
   };
