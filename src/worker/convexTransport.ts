@@ -10,7 +10,13 @@
  */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { atMost, systemClock } from "./clock.js";
-import { BEAT_TIMEOUT_MS, CALL_TIMEOUT_MS, LINE_BYTES_PER_MS, SOCKETS_CLOSE_MS } from "./limits.js";
+import {
+  BEAT_TIMEOUT_MS,
+  CALL_TIMEOUT_MS,
+  LINE_BYTES_PER_MS,
+  SOCKET_LOST_MS,
+  SOCKETS_CLOSE_MS,
+} from "./limits.js";
 import { Unanswered, type Transport } from "./transport.js";
 import { transportOver, type Connection } from "./wire.js";
 
@@ -37,14 +43,36 @@ export function connect({
       const isOfCancellations = args.call.kind === "cancellations";
       if (isOfCancellations) cancelSocket ??= newSocket();
       else socket ??= newSocket();
-      const over = isOfCancellations ? cancelSocket : socket;
-      return over!.onUpdate(query, args, onValue, onError);
+      const over = (isOfCancellations ? cancelSocket : socket)!;
+      const unfollow = over.onUpdate(query, args, onValue, onError);
+      const unwatch = onceLost(over, () => onError(new Unanswered("no WebSocket")));
+      return () => {
+        unwatch();
+        unfollow();
+      };
     },
     close: async () => {
       const closed = Promise.all([socket?.close(), cancelSocket?.close()]);
       await atMost(systemClock, SOCKETS_CLOSE_MS, closed);
     },
   });
+}
+
+/**
+ * Calls back each time that the socket has been gone for long. The client tells its subscriptions nothing of that, and all
+ * of them their answers anew when there is a socket again.
+ */
+function onceLost(socket: ConvexClient, lost: () => void): () => void {
+  let cancel: (() => void) | undefined;
+  const unsubscribe = socket.subscribeToConnectionState(({ isWebSocketConnected }) => {
+    if (!isWebSocketConnected) return void (cancel ??= systemClock.after(SOCKET_LOST_MS, lost));
+    cancel?.();
+    cancel = undefined;
+  });
+  return () => {
+    unsubscribe();
+    cancel?.();
+  };
 }
 
 function httpClient(url: string, timeoutMs: number): ConvexHttpClient {

@@ -79,6 +79,9 @@ export const REFUSALS_BEFORE_HANDING_OVER = 4;
 /** Results in one `complete`, as in a claim: one transaction's share, well below the platform's 16 MiB of arguments. */
 export const COMPLETE_MAX_BYTES = 4 * 2 ** 20;
 
+/** A socket that is gone for so long may be gone for good, as behind a proxy that lets calls alone through. */
+export const SOCKET_LOST_MS = 20_000;
+
 /** Between two reports: reports of that time go together, and a page is as fresh as people can see. */
 export const REPORT_INTERVAL_MS = 250;
 /** How often one job's part of a report is refused alone before it is given up. */
