@@ -98,7 +98,8 @@ export function actionsOf(attempt: Attempt, { reports, emit, clock }: Telling): 
       const traceparent = attempt.traced?.traceparent;
       // Without a span of its own they inherit the job's: the deployment sees to that.
       const traced = traceparent === undefined ? options : { traceparent, ...options };
-      attempt.continued.push(continuation(attempt.continued, queue, payload, traced));
+      const one = continuation(attempt.continued, queue, payload, traced);
+      if (isHeard()) attempt.continued.push(one);
     },
     retryLocally: (run, options = {}) =>
       retryLocally(run, options, { clock, signal: attempt.abort.signal }),

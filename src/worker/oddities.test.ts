@@ -135,6 +135,19 @@ describe("a report on the way", () => {
     ]);
   });
 
+  test("is none after the handler's end: a job that it continues with then follows no outcome that is on its way", async () => {
+    const { clock, deployment, id, job, begun } = await running();
+    deployment.fault = (call) => (call === "complete" ? "before" : undefined);
+    job.continueWith("tiles", "in time");
+    begun[0]!.resolve();
+    await clock.advance(100);
+    job.continueWith("tiles", "late");
+    deployment.fault = () => undefined;
+    await clock.advance(2_000);
+    expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+    expect(deployment.continued.get(id)).toEqual([{ queue: "tiles", payload: "in time" }]);
+  });
+
   test.each([
     ["nested too deeply", nested(20)],
     ["half a character", "\uD83D"],
