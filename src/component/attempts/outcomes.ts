@@ -109,7 +109,7 @@ async function recordResult(
     return;
   }
   logEnded(queue.config, "roundSucceeded", job, ctx.now);
-  await comeRound(ctx, job, queue, { result: await store(ctx.db, result) });
+  await comeRound(ctx, job, queue, { result: await store(ctx.db, result, 1) });
 }
 
 /** The outcome as far as it can be recorded; an impossible one is a failure that states the reason. */

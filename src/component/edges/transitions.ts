@@ -162,7 +162,7 @@ export async function succeed(ctx: EdgeCtx, job: Job, queue: Queue, result: Valu
   if (!(await isResultOwed(ctx.db, job))) await discard(ctx, job.result);
   return await end(ctx, job, queue, "succeed", {
     ...askedNoMore,
-    result: await store(ctx.db, result),
+    result: await store(ctx.db, result, 1),
   });
 }
 

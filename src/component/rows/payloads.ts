@@ -31,10 +31,14 @@ const NOTE_MAX_BYTES = 512;
 
 export type Stored = Infer<typeof vStored>;
 
-/** Puts a value where it belongs by its size. Its size must have been checked. */
-export async function store(db: DatabaseWriter, value: Value): Promise<Stored> {
+/**
+ * Puts a value where it belongs by its size, which must have been checked. `deeper`: so many levels more than in its job's row lie
+ * above it in another row that is to hold it, as a result in that of a callback which is owed.
+ */
+export async function store(db: DatabaseWriter, value: Value, deeper = 0): Promise<Stored> {
   const bytes = getConvexSize(value);
-  if (bytes <= INLINE_MAX_BYTES) return { inline: value };
+  const isInline = bytes <= INLINE_MAX_BYTES && !isTooDeep(value, PAYLOAD_MAX_DEPTH - deeper);
+  if (isInline) return { inline: value };
   return { row: await db.insert("payloads", { value }), bytes };
 }
 
