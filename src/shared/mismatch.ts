@@ -2,6 +2,8 @@
 import { validate } from "convex-helpers/validators";
 import type { GenericDatabaseReader } from "convex/server";
 import type { Validator } from "convex/values";
+import { PAYLOAD_MAX_DEPTH } from "./limits.js";
+import { isPlainObject } from "./values.js";
 
 export interface Mismatch {
   /** Where in the value, as in `payload.size.width`. */
@@ -13,10 +15,11 @@ export interface Mismatch {
 /** The mismatch, or null. With `db`, ids must be of their table, and not only strings. */
 export function findMismatch(
   validator: Validator<any, "required", any>,
-  value: unknown,
+  given: unknown,
   root: string,
   db?: GenericDatabaseReader<any>,
 ): Mismatch | null {
+  const value = ownOf(given);
   try {
     if (validate(validator, value, { throw: true, _pathPrefix: root, ...(db && { db }) }))
       return findPassedOver(validator, value, root);
@@ -28,23 +31,38 @@ export function findMismatch(
 }
 
 /**
- * Of a value that fits by the library: a list or bytes in place of a record, and a field that no validator names and every
- * object inherits. The platform refuses both.
+ * The value with fields of its own only: the library takes what every object inherits, such as `constructor`, for a field of that
+ * name. A value that is too deep to be stored is checked as it is.
+ */
+function ownOf(value: unknown, room: number = PAYLOAD_MAX_DEPTH): unknown {
+  if (room === 0) return value;
+  if (Array.isArray(value)) return value.map((part) => ownOf(part, room - 1));
+  if (!isPlainObject(value)) return value;
+  const own = Object.entries(value).map(([name, part]) => [name, ownOf(part, room - 1)]);
+  return Object.assign(Object.create(null), Object.fromEntries(own));
+}
+
+/**
+ * Of a value that fits by the library: a list or bytes in place of a record, a field that no validator names and every object
+ * inherits, and -0 in place of the literal 0. The platform refuses all of them.
  */
 function findPassedOver(
   validator: Validator<any, any, any>,
   value: any,
   path: string,
 ): Mismatch | null {
-  if (validator.kind === "any" || typeof value !== "object" || value === null) return null;
-  const isList = Array.isArray(value);
-  const got = isList ? "array" : value instanceof ArrayBuffer ? "bytes" : "object";
-  if (validator.kind === "record" && got !== "object") return { path, expected: "record", got };
+  const { kind } = validator;
+  if (kind === "literal" && Object.is(value, -0) && !Object.is(validator.value, -0))
+    return { path, expected: String(validator.value), got: "-0" };
   if (validator.kind === "union") {
     const fitting = validator.members.filter((one) => validate(one, value));
     const found = fitting.map((one) => findPassedOver(one, value, path));
     return found.includes(null) ? null : (found[0] ?? null);
   }
+  if (kind === "any" || typeof value !== "object" || value === null) return null;
+  const isList = Array.isArray(value);
+  const got = isList ? "array" : value instanceof ArrayBuffer ? "bytes" : "object";
+  if (validator.kind === "record" && got !== "object") return { path, expected: "record", got };
   for (const [key, part] of Object.entries(value as Record<string, unknown>)) {
     const at = isList ? `${path}[${key}]` : `${path}.${key}`;
     if (validator.kind === "object" && part !== undefined && !Object.hasOwn(validator.fields, key))

@@ -79,7 +79,7 @@ export function findUnstorable(
   }
   // A cycle has no end, and no JSON.
   if (room === 0) return { path, ...TOO_DEEP };
-  for (const [key, part] of Object.entries(value as object)) {
+  for (const [key, part] of Object.entries(value)) {
     const at = isArray ? `${path}[${key}]` : `${path}.${key}`;
     // Of an object a field that is undefined is left out on the wire; a list has no such gap.
     if (part === undefined && !isArray) continue;
@@ -120,12 +120,10 @@ function isPlainValue(value: unknown): boolean {
 }
 
 /** As the platform has it: without a prototype, or of the class Object, of any realm. */
-function isPlainObject(value: unknown): boolean {
+export function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return (
-    prototype === null || prototype === Object.prototype || value.constructor?.name === "Object"
-  );
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || prototype.constructor?.name === "Object";
 }
 
 /** For people: the type of a value, with the name of its class. */
