@@ -3,7 +3,7 @@
  * functions. Subscriptions are asked again after each step of time.
  */
 import { componentsGeneric, type FunctionReference } from "convex/server";
-import { isConveyorError, type Outcome, type Tracer } from "../shared/index.js";
+import { isConveyorError, type Outcome, type Tracer, type Waiting } from "../shared/index.js";
 import { systemClock, type Clock } from "../worker/clock.js";
 import { isBatched, type AnyHandler } from "../worker/batching.js";
 import { handlersOf } from "../worker/checkOptions.js";
@@ -153,13 +153,20 @@ class Played {
     const { tracer } = options;
     const budget = maxCost === undefined ? {} : { maxCost };
     const queues = [...handlers.keys()].sort();
-    const name = "convex-conveyor/test";
     this.loop = new Loop({
-      ...{ clock, name, queues, concurrency, presenceMs: 0, output: OUTPUT_DEFAULT, ...budget },
+      ...{
+        clock,
+        name: NAME,
+        queues,
+        concurrency,
+        presenceMs: 0,
+        output: OUTPUT_DEFAULT,
+        ...budget,
+      },
       ...(tracer === undefined ? {} : { tracer }),
       transport: transportOver(
         {
-          ...{ token, api, name, queues, ...budget, sessionKey: crypto.randomUUID() },
+          ...{ token, api, name: NAME, queues, ...budget, sessionKey: crypto.randomUUID() },
           ...{ labels: [...labels].sort(), groups: [...groups].sort() },
         },
         this.wire(),
@@ -301,14 +308,18 @@ class Played {
   }
 }
 
+/** Of the worker, and of the token that it makes. */
+const NAME = "convex-conveyor/test";
+
 /** The suite's time, and no chance: a suite runs the same each time. */
 const clock: Clock = { ...systemClock, now: Date.now, random: () => 0 };
 
+/** Jobs that are left to a worker of another name for now are none of its own. */
 function hasJobs(value: unknown): boolean {
   if (typeof value === "boolean") return value;
   if (value === null || typeof value !== "object" || !("jobs" in value)) return false;
-  const { jobs, more } = value as { jobs: unknown[]; more: boolean };
-  return jobs.length > 0 || more;
+  const { jobs, more } = value as Waiting;
+  return jobs.some(({ worker = NAME }) => worker === NAME) || more;
 }
 
 /** With a suite's errors as a client gets them: `convex-test` leaves their data as text. */
@@ -344,7 +355,7 @@ async function tokenOf(suite: SuiteWithCalls, name = "conveyor"): Promise<string
   const createToken: FunctionReference<"mutation", "internal"> =
     components[name].operate.createToken;
   const made = (await suite.run(
-    async (ctx: any) => await ctx.runMutation(createToken, { name: "convex-conveyor/test" }),
+    async (ctx: any) => await ctx.runMutation(createToken, { name: NAME }),
   )) as { token: string };
   known.set(name, made.token);
   return made.token;
