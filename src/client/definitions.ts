@@ -35,7 +35,7 @@ export abstract class Definitions<DataModel extends GenericDataModel> {
    * Defines a queue. The definition in code is the source of its configuration: a changed one takes effect with the
    * first call after its deploy, for jobs that wait as well.
    *
-   * @param name 1 to 64 letters, digits, `_` or `-`. The queue's jobs are found by it: a renamed queue is a new one.
+   * @param name 1 to 64 letters, digits, `_` or `-`, and not `workpool`. The queue's jobs are found by it: a renamed queue is a new one.
    * @param options Validators, leases, retries, times, order, retention: see {@link QueueOptions}. All have defaults.
    * @throws `invalidArgument` for a name or number out of bounds, and for a name that is defined already.
    * @example

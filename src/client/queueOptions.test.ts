@@ -58,6 +58,11 @@ describe("a definition comes to a configuration", () => {
   });
 });
 
+test("the name of work pools' queue is refused: its jobs are told as a pool's work is", async () => {
+  const define = async () => new Queue({} as never, "workpool", {});
+  expect((await refusal(define(), "invalidArgument")).message).toContain('called "workpool"');
+});
+
 test("a queue with jobs that bring their handlers may have one for the others, and no second one", async () => {
   const queue = new Queue({} as never, "q", { perJob: true });
   queue.handledBy("function://;one");

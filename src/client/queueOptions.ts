@@ -24,6 +24,7 @@ import {
   type Retention,
   type RetryOption,
   withoutUndefined,
+  WORKPOOL_QUEUE,
 } from "../shared/index.js";
 import { resetsFor, type Kind } from "./handlerOptions.js";
 import { checkOptions, type Known } from "./newJobs.js";
@@ -305,6 +306,7 @@ export function configOf(
   options: QueueOptions<any, any, any, any>,
   { kind, schedulerShare }: { kind?: Kind | undefined; schedulerShare?: number | undefined } = {},
 ): Omit<QueueConfig, "onComplete" | "handler"> {
+  if (name === WORKPOOL_QUEUE) throw nameOfPools();
   const { circular = false, retry, retention, onCompleteExclude } = options;
   if (retention !== undefined) checkOptions("retention", retention, RETENTION_DEFAULT);
   const config: Omit<QueueConfig, "onComplete" | "handler"> = {
@@ -330,6 +332,15 @@ export function configOf(
   };
   checkQueueConfig(name, config);
   return config;
+}
+
+/** Its declaration and a pool's would replace each other, and its `onComplete` would receive a pool's arguments. */
+function nameOfPools(): Error {
+  return conveyorError(
+    "invalidArgument",
+    `No queue may be called "${WORKPOOL_QUEUE}": jobs of a queue with this name are work of a \`Workpool\`. Give it another name.`,
+    { argument: "name", got: WORKPOOL_QUEUE },
+  );
 }
 
 function resetsOf(
