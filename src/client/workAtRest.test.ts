@@ -1,4 +1,4 @@
-/** A worker that an app's suite plays is at rest beside jobs that are not for it. */
+/** Jobs that a worker of an app's suite does to their end, and jobs that are not for it, beside which it is at rest. */
 import { convexTest } from "convex-test";
 import { anyApi, componentsGeneric, defineSchema, mutationGeneric } from "convex/server";
 import type { ApiFromModules, FilterApi, FunctionReference } from "convex/server";
@@ -60,5 +60,16 @@ test("a job that prefers the worker itself is done", async () => {
   const options = { prefer: { worker: "convex-conveyor/test", forMs: 3_600_000 } };
   await t.mutation(api.app.enqueue, { options });
   const done = await work(t, api.app, { cuts: () => null }, { ...time, withinMs: 2_000 });
+  expect(done).toMatchObject([{ queue: "cuts", outcome: "succeeded" }]);
+});
+
+test("a job with weeks to its deadline is not told that its time is over", async () => {
+  const t = setup();
+  await t.mutation(api.app.enqueue, { options: { deadlineMs: 40 * 24 * 3_600_000 } });
+  const cuts = async ({ signal }: { signal: AbortSignal }) => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    signal.throwIfAborted();
+  };
+  const done = await work(t, api.app, { cuts }, { ...time, withinMs: 2_000 });
   expect(done).toMatchObject([{ queue: "cuts", outcome: "succeeded" }]);
 });

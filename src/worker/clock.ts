@@ -10,6 +10,9 @@ export interface Clock {
   random(): number;
 }
 
+/** A longer timer would fire at once: it is set again and again. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: Date.now,
@@ -17,7 +20,13 @@ export const systemClock: Clock = {
     let isOff = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     // Timers know whole milliseconds: one that is cut off fires before its time, and is set again at once, and again.
-    const fired = new Promise<void>((fire) => (timer = setTimeout(fire, Math.ceil(ms))));
+    const fired = new Promise<void>((fire) => {
+      const set = (left: number) => {
+        const next = left > TIMER_MAX_MS ? () => set(left - TIMER_MAX_MS) : fire;
+        timer = setTimeout(next, Math.min(Math.ceil(left), TIMER_MAX_MS));
+      };
+      set(ms);
+    });
     // By a promise: a timer that a suite fakes fires outside the function that has set it, where no call is its own;
     // code after a promise goes on inside.
     void fired.then(() => {
