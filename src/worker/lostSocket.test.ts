@@ -4,16 +4,29 @@ import type { AddressInfo } from "node:net";
 import { anyApi } from "convex/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
+import { WORKER_PROTOCOL } from "../shared/index.js";
 import { connect } from "./convexTransport.js";
+import { Worker } from "./index.node.js";
 import { SOCKET_LOST_MS } from "./limits.js";
 import { Unanswered } from "./transport.js";
 import type { WorkerApi } from "./types.js";
 
 let server: Server;
+let claims: number;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
-  server = createServer((_, response: ServerResponse) => response.writeHead(404).end());
+  const toFake = ["setTimeout", "clearTimeout", "performance"] as const;
+  vi.useFakeTimers({ toFake: [...toFake], shouldAdvanceTime: true });
+  claims = 0;
+  server = createServer((request, response: ServerResponse) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      if (body.includes("worker:claim")) claims += 1;
+      const value = { protocol: WORKER_PROTOCOL, version: "0.1.0", jobs: [], answers: [] };
+      response.end(JSON.stringify({ status: "success", value }));
+    });
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 
@@ -40,6 +53,42 @@ function answering(sockets: WebSocketServer): void {
   });
 }
 
+/** From now on there is no socket. Returns the listeners that let one through. */
+function cut(sockets: WebSocketServer): readonly unknown[] {
+  const upgrades = server.listeners("upgrade");
+  server.removeAllListeners("upgrade").on("upgrade", (_, socket) => socket.destroy());
+  for (const socket of sockets.clients) socket.terminate();
+  return upgrades;
+}
+
+test("it asks again and again, where it had heard that nothing waits", async () => {
+  const sockets = new WebSocketServer({ server });
+  answering(sockets);
+  const worker = new Worker({
+    ...{ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t" },
+    ...{ api: anyApi["worker"] as any, handlers: { tiles: async () => null } },
+    ...{ handleSignals: false, onEvent: () => {} },
+  });
+  const running = worker.run();
+  await vi.waitFor(() => expect(sockets.clients.size).toBe(1), 5_000);
+  await vi.advanceTimersByTimeAsync(15_000);
+  const before = claims;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(claims - before, "with a socket").toBe(0);
+  cut(sockets);
+  await vi.advanceTimersByTimeAsync(SOCKET_LOST_MS - 5_000);
+  expect(claims - before, "it may come back").toBe(0);
+  // Answers come in real time.
+  for (let passed = 0; passed < 300_000 && claims - before < 5; passed += 1_000)
+    await vi.advanceTimersByTimeAsync(1_000);
+  expect(claims - before).toBe(5);
+  const stopped = worker.stop({ graceMs: 0 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  await stopped;
+  await running;
+  sockets.close();
+});
+
 test("its subscriptions say that they know nothing, until there is a socket again, and then their answers, also the same ones", async () => {
   const sockets = new WebSocketServer({ server });
   answering(sockets);
@@ -54,10 +103,7 @@ test("its subscriptions say that they know nothing, until there is a socket agai
     (_, error) => heard.push(error),
   );
   await vi.waitFor(() => expect(heard).toEqual([false]), 5_000);
-  const refuse = vi.fn((_: unknown, socket: { destroy: () => void }) => void socket.destroy());
-  const upgrades = server.listeners("upgrade");
-  server.removeAllListeners("upgrade").on("upgrade", refuse);
-  for (const socket of sockets.clients) socket.terminate();
+  const upgrades = cut(sockets);
   await vi.advanceTimersByTimeAsync(SOCKET_LOST_MS - 1_000);
   expect(heard).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(2 * SOCKET_LOST_MS);
