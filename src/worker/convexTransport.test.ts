@@ -89,6 +89,18 @@ test("a transport that polls opens no socket, and follows nothing", async () => 
   expect(told).not.toHaveBeenCalled();
 });
 
+test("in a page it leaves no listener of the page behind: no change of the page's goes by its sockets", async () => {
+  const heard = new Set<unknown>();
+  const addEventListener = (_: string, listener: unknown) => void heard.add(listener);
+  const removeEventListener = (_: string, listener: unknown) => void heard.delete(listener);
+  vi.stubGlobal("window", { addEventListener, removeEventListener });
+  transport.watchCancellations(vi.fn(), vi.fn())();
+  expect(heard.size).toBeGreaterThan(0);
+  await transport.close();
+  vi.unstubAllGlobals();
+  expect([...heard]).toEqual([]);
+});
+
 const json = (status: number, value: unknown) => (response: ServerResponse) => {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 };

@@ -30,7 +30,8 @@ export function connect({
   const url = given.replace(/\/+$/, "");
   const calls = httpClient(url, CALL_TIMEOUT_MS);
   const beats = httpClient(url, BEAT_TIMEOUT_MS);
-  const newSocket = () => new ConvexClient(url, { logger: false });
+  // They carry no change that a page could lose, and the listener for the warning would stay with the page.
+  const newSocket = () => new ConvexClient(url, { logger: false, unsavedChangesWarning: false });
   let socket: ConvexClient | undefined;
   let cancelSocket: ConvexClient | undefined;
   const beside = { skipQueue: true };
