@@ -202,6 +202,14 @@ test.each([
   expect(await failure()).toMatchObject({ kind: "rejected" });
 });
 
+test("a refusal without Conveyor's words is told by its status, and a page that comes with it is cut", async () => {
+  answer = (response) => response.writeHead(404).end();
+  expect(await failure()).toEqual({ kind: "rejected", message: "HTTP 404" });
+  answer = (response) => response.writeHead(403).end("<html>".repeat(100_000));
+  const { message } = (await failure()) as { message: string };
+  expect(message).toMatch(/^HTTP 403: <html><html>.{1,600}$/);
+});
+
 test("Conveyor's errors arrive with their code", async () => {
   const errorData = { code: "tokenRevoked", message: "This token was revoked." };
   answer = json(200, { status: "error", errorMessage: "Uncaught ConvexError", errorData });

@@ -102,10 +102,10 @@ function answeredFetch(timeoutMs: number): typeof fetch {
     const { status } = response;
     const unsure =
       status === 408 || status === 429 || (status >= 500 && status !== FUNCTION_FAILED);
-    if (unsure && !body.includes(CONFLICT)) {
-      throw new Unanswered(`HTTP ${status}: ${body.slice(0, 200)}`);
-    }
-    if ((response.ok || status === FUNCTION_FAILED) && !isAnswer(body)) {
+    const refusal = `HTTP ${status}${body === "" ? "" : `: ${body.slice(0, 500)}`}`;
+    if (unsure && !body.includes(CONFLICT)) throw new Unanswered(refusal);
+    if (!response.ok && status !== FUNCTION_FAILED) throw new Error(refusal);
+    if (!isAnswer(body)) {
       throw new Unanswered(`An answer that is not Convex's: ${body.slice(0, 200)}`);
     }
     return new Response(body, { status, headers: response.headers });
