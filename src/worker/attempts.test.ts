@@ -100,6 +100,7 @@ test("a handler that ignores its signal keeps its slot for five seconds, then an
 test("a busy worker of short jobs beats for its long one with its other calls, and sends no beat", async () => {
   const { begun, handler } = manual();
   const { clock, deployment, callsOf, kinds } = startLoop(handler, { concurrency: 2 });
+  deployment.answersHeld = true;
   deployment.enqueue();
   await clock.advance(700);
   for (let i = 1; i <= 20; i++) {
@@ -110,6 +111,22 @@ test("a busy worker of short jobs beats for its long one with its other calls, a
   }
   expect(callsOf("heartbeat")).toEqual([]);
   expect(kinds("leaseLost")).toEqual([]);
+});
+
+test("a worker that claims in vain, again and again, hears within a lease that a job in hand is lost", async () => {
+  const { begun, handler } = manual();
+  const { clock, deployment, callsOf } = startLoop(handler, { leaseMs: 60_000, concurrency: 2 });
+  const id = deployment.enqueue();
+  await clock.advance(1_000);
+  deployment.outrun = true;
+  deployment.enqueue();
+  await clock.advance(1_000);
+  // As where the machine has slept, and its clock with it.
+  deployment.held.delete(id);
+  await clock.advance(60_000);
+  expect(callsOf("claim").length).toBeGreaterThan(10);
+  expect(callsOf("heartbeat")).toHaveLength(1);
+  expect(begun[0]!.signal.reason).toMatchObject({ reason: "leaseLost" });
 });
 
 // Rules out D24.

@@ -1,7 +1,8 @@
 /**
  * Heartbeats: all leases in one call, whenever the first of them has used up a third of its time. They go in parallel
  * to the session's other calls and carry no number, since a repeat does no harm. A claim or completion is a beat as
- * well, so a busy worker of short jobs sends none of its own. An idle worker beats seldom, to be seen.
+ * well, so a busy worker of short jobs sends none of its own: each completion answers for all leases. An idle worker beats
+ * seldom, to be seen.
  */
 import { HEARTBEATS_PER_LEASE, type Answer } from "../shared/index.js";
 import type { Attempt, Attempts } from "./attempts.js";
@@ -91,8 +92,9 @@ export class Heart {
   private dueFor({ expiresAt, startedAt, job: { leaseMs } }: Attempt): number {
     const third = leaseMs / HEARTBEATS_PER_LEASE;
     const renewal = expiresAt - leaseMs + third;
-    if (this.deps.hearsCancellations()) return renewal;
-    return Math.min(renewal, Math.max(startedAt, this.lastSentAt) + third);
+    // A claim renews a lease without a word of it: one that was lost all the same is heard of within its time.
+    const unheardMs = this.deps.hearsCancellations() ? leaseMs : third;
+    return Math.min(renewal, Math.max(startedAt, this.lastSentAt) + unheardMs);
   }
 
   /** Whether the last beat was sent for any lease still in hand; a new lease does not wait for an old beat's pause. */
