@@ -73,7 +73,13 @@ class Heart:
         # A call on its way is a beat too; but one that hangs must not cost the leases. Nor must a beat that hangs: another
         # one goes in its time beside it.
         wait = shortest / BEATS_PER_LEASE if self._is_calling() else 0.0
-        return max(soonest, min(renewal_of(one) for one in held) + wait)
+        return max(soonest, min(self._renewal_of(one) for one in held) + wait)
+
+    def _renewal_of(self, attempt: Attempt) -> float:
+        """When a third of the lease is over."""
+        renewal = attempt.expires_at - attempt.lease_s + attempt.lease_s / BEATS_PER_LEASE
+        # A claim renews a lease without a word of it: one that was lost all the same is heard of within its time.
+        return min(renewal, max(attempt.started_at, self._last_sent_at) + attempt.lease_s)
 
     def _begin(self) -> None:
         sent_at = self._last_sent_at = self._now()
@@ -107,8 +113,3 @@ class Heart:
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
-
-
-def renewal_of(attempt: Attempt) -> float:
-    """When a third of the lease is over."""
-    return attempt.expires_at - attempt.lease_s + attempt.lease_s / BEATS_PER_LEASE

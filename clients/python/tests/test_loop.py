@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import unittest
 from typing import Any
+from unittest import mock
 
 from convex_conveyor.attempts import Attempts
 from convex_conveyor.errors import ConveyorError, NoRetry, Rejected, RetryAfter, Unanswered
@@ -474,6 +475,23 @@ class Leases(unittest.TestCase):
             self.assertEqual(run.kinds("leaseLost")[0]["reason"], "leaseLost")
             self.assertEqual(len(run.kinds("resultDropped")), 1)
             self.assertEqual(deployment.made("complete"), [])
+            await run.stop()
+
+        virtually(main())
+
+    def test_one_that_is_lost_is_heard_of_within_its_time_though_claims_in_vain_renew_it(self) -> None:
+        async def main() -> None:
+            deployment = FakeDeployment(lease_ms=60_000)
+            deployment.add("a")
+            run = Run(deployment, waits, concurrency=2)
+            await asyncio.sleep(1)
+            # As where the machine has slept, and its clock with it.
+            deployment.leases.clear()
+            with mock.patch.object(deployment, "has_work", lambda named=False: asyncio.sleep(0.01, True)):
+                await asyncio.sleep(60)
+            self.assertGreater(len(deployment.made("claim")), 10)
+            self.assertEqual(len(deployment.made("heartbeat")), 1)
+            self.assertEqual(run.kinds("leaseLost")[0]["reason"], "leaseLost")
             await run.stop()
 
         virtually(main())
