@@ -45,13 +45,9 @@ export function createQueries(services: Services): Queries {
       const complete = completionOf(services, address, "Query", request.requestId, false);
       const target = find(services, call);
       if (target instanceof FunctionError) return Promise.resolve(absent(services, target));
-      const { result, cached } = cache.get(
-        keysOf(target, call),
-        () => execute(services, target, call),
-        call.at,
-      );
-      return result.then(
-        ({ lines, spent, ...told }) => {
+      const run = () => execute(services, target, call);
+      return cache.get(keysOf(target, call), run, call.at).then(
+        ({ result: { lines, spent, ...told }, cached }) => {
           // The lines of a result that is served again were written once, and its rows read once.
           complete({
             ...(cached ? { logs: [] } : { logs: lines, spent }),
@@ -61,7 +57,7 @@ export function createQueries(services: Services): Queries {
           return told;
         },
         (error: Error) => {
-          complete({ logs: [], cached, error: error.message, thrown: error });
+          complete({ logs: [], error: error.message, thrown: error });
           throw error;
         },
       );

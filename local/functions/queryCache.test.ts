@@ -20,6 +20,10 @@ const SOURCES = {
       export const add = mutation((ctx, { group }) => ctx.db.insert("rows", { group }));
       export const count = query(async (ctx, { group }) =>
         (await ctx.db.query("rows").withIndex("group", (q) => q.eq("group", group)).collect()).length);
+      export const fails = query(async (ctx) => {
+        await ctx.db.query("rows").collect();
+        throw new ConvexError(Math.random());
+      });
       export const now = query(() => Date.now());
       export const me = query(async (ctx) => (await ctx.auth.getUserIdentity())?.subject ?? null);`,
   },
@@ -108,6 +112,19 @@ test("a result that depends on its caller is served to no other, and any other r
   expect(executions("lib:me")).toBe(3);
   for (const user of ["ada", "bob"]) await backend.query("lib:count", { group: "a" }, as(user));
   expect(executions("lib:count")).toBe(1);
+});
+
+test("an error is served to no other caller: each runs for itself, and reads", async () => {
+  await start();
+  await backend.mutation("lib:add", { group: "a" });
+  const options = { identity: { kind: "none" }, publicOnly: true, requestId: "r" } as const;
+  const address = { namespace: "", path: "lib:fails" };
+  const ask = () => backend.runner.query(address, {}, options);
+  const told = [...(await Promise.all([ask(), ask(), ask()])), await ask()];
+  expect(new Set(told.map((result) => !result.ok && result.data)).size).toBe(4);
+  expect(executions("lib:fails")).toBe(4);
+  const failed = completions.filter(({ address }) => address.path === "lib:fails");
+  expect(failed.map(({ spent }) => spent.cost.user.documentsRead)).toEqual([1, 1, 1, 1]);
 });
 
 test("a push forgets results of the old code", async () => {

@@ -1,18 +1,29 @@
 /**
  * Results of queries, each with the span in which it holds: from the snapshot it was read at until the first commit
  * that writes into its read set. Runs under way are shared too, when they turn out to hold for the caller that joined.
+ *
+ * An error is kept for no caller, and one that waited for a run that failed runs the query anew.
+ * application/src/cache/mod.rs: _get, perform_cache_op.
  */
 import type { Database, PublishedCommit, ReadSet, Ts } from "../engine/types.js";
 import { MAX_CACHED_QUERIES, TIME_DEPENDENT_CACHE_MS } from "./limits.js";
 import type { Environment } from "../environment.js";
 
 export interface Cacheable {
+  /** False where it is an error. */
+  ok: boolean;
   ts: Ts;
   reads: ReadSet;
   /** Whether it was computed from the time. */
   readsTime: boolean;
   /** Whether the result depends on the caller. */
   readsIdentity: boolean;
+}
+
+export interface Answer<T extends Cacheable> {
+  result: T;
+  /** Whether another call has run for it. */
+  cached: boolean;
 }
 
 /** Where a result is looked for: among the results for any caller, and among the results for this one. */
@@ -49,7 +60,7 @@ export class QueryCache<T extends Cacheable> {
   /**
    * Never waits before it searches: its result holds at `at`, or at the timestamp that is the latest when it is called.
    */
-  get(keys: CacheKeys, run: () => Promise<T>, at?: Ts): { result: Promise<T>; cached: boolean } {
+  get(keys: CacheKeys, run: () => Promise<T>, at?: Ts): Promise<Answer<T>> {
     const latest = this.database.latestTs;
     const wanted = at ?? latest;
     const key = this.#entries.has(keys.anyone) ? keys.anyone : keys.caller;
@@ -62,14 +73,13 @@ export class QueryCache<T extends Cacheable> {
     ) {
       this.#entries.delete(key);
       this.#entries.set(key, entry);
-      return { result: Promise.resolve({ ...entry.result, ts: wanted }), cached: true };
+      return Promise.resolve({ result: { ...entry.result, ts: wanted }, cached: true });
     }
     const running = this.#runs.get(keys.caller);
     // Only a run on this very snapshot surely gives the result that this caller must see.
-    if (running?.beginTs === wanted) return { result: running.result, cached: true };
+    if (running?.beginTs === wanted) return this.#join(running, () => this.get(keys, run, at));
     // Commits since then are not followed, so the span of the result is not known.
-    if (wanted !== latest) return { result: run(), cached: false };
-    return { result: this.#start(keys, wanted, run), cached: false };
+    return own(wanted === latest ? this.#start(keys, wanted, run) : run());
   }
 
   /** Other code gives other results. */
@@ -81,6 +91,11 @@ export class QueryCache<T extends Cacheable> {
   close(): void {
     this.#stop();
     this.clear();
+  }
+
+  async #join({ result }: Run<T>, again: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const shared = await result;
+    return shared.ok ? { result: shared, cached: true } : again();
   }
 
   #start(keys: CacheKeys, beginTs: Ts, run: () => Promise<T>): Promise<T> {
@@ -96,7 +111,7 @@ export class QueryCache<T extends Cacheable> {
   #finish(keys: CacheKeys, run: Run<T>, result: T): void {
     // A newer run, or a push, has taken its place.
     if (!this.#forget(keys.caller, run)) return;
-    if (run.commits.some((commit) => commit.touches(result.reads))) return;
+    if (!result.ok || run.commits.some((commit) => commit.touches(result.reads))) return;
     const key = result.readsIdentity ? keys.caller : keys.anyone;
     this.#entries.set(key, { result, at: this.env.now() });
     if (this.#entries.size <= MAX_CACHED_QUERIES) return;
@@ -118,4 +133,8 @@ export class QueryCache<T extends Cacheable> {
       if (commit.touches(result.reads)) this.#entries.delete(key);
     }
   }
+}
+
+async function own<T extends Cacheable>(run: Promise<T>): Promise<Answer<T>> {
+  return { result: await run, cached: false };
 }

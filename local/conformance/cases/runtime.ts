@@ -104,6 +104,21 @@ export const runtime: Case[] = [
     },
   },
   {
+    id: "8.cache-of-errors",
+    says: "one that threw is not: it runs again for each caller",
+    run: async (target) => {
+      const salt = newGroup();
+      const ask = async () => {
+        const said = await refusal(target.query(api.runtime.thrownDice, { salt }));
+        return /fell on [\d.e-]+/.exec(said)![0];
+      };
+      const [first, second] = [await ask(), await ask()];
+      expect(second).not.toBe(first);
+      const [third, fourth] = await Promise.all([ask(), ask()]);
+      expect(fourth).not.toBe(third);
+    },
+  },
+  {
     id: "8.cache-of-time",
     says: "one that asked for the time is cached too, for a while",
     run: async (target) => {

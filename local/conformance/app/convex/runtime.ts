@@ -44,6 +44,14 @@ export const cachedDice = query({
   handler: async () => Math.random(),
 });
 
+export const thrownDice = query({
+  args: { salt: v.string() },
+  returns: v.null(),
+  handler: async () => {
+    throw new Error(`It fell on ${Math.random()}.`);
+  },
+});
+
 export const cachedDiceOverRows = query({
   args: { group: v.string() },
   returns: v.number(),
