@@ -44,7 +44,10 @@ export function createQueries(services: Services): Queries {
       const { address, request } = call;
       const complete = completionOf(services, address, "Query", request.requestId, false);
       const target = find(services, call);
-      if (target instanceof FunctionError) return Promise.resolve(absent(services, target));
+      if (target instanceof FunctionError) {
+        complete({ logs: [], error: target.message });
+        return Promise.resolve(absent(services, target));
+      }
       const run = () => execute(services, target, call);
       return cache.get(keysOf(target, call), run, call.at).then(
         ({ result: { lines, spent, ...told }, cached }) => {

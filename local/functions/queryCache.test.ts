@@ -127,6 +127,12 @@ test("an error is served to no other caller: each runs for itself, and reads", a
   expect(failed.map(({ spent }) => spent.cost.user.documentsRead)).toEqual([1, 1, 1, 1]);
 });
 
+test("a query that is not there is a call too", async () => {
+  await start();
+  await expect(backend.query("lib:gone")).rejects.toThrow("Could not find");
+  expect(completions).toMatchObject([{ address: { path: "lib:gone" }, billed: 1, cached: false }]);
+});
+
 test("a push forgets results of the old code", async () => {
   await start();
   expect(await backend.query("lib:count", { group: "a" })).toBe(0);
