@@ -123,7 +123,8 @@ export function resolveCommitTs(doc: Doc, ts: Ts): Doc {
   return hasPlaceholder(doc) ? sized(resolved(doc, ts) as Doc) : doc;
 }
 
-function hasPlaceholder(value: Value | undefined): boolean {
+/** A commit timestamp that is not yet known. */
+export function hasPlaceholder(value: Value | undefined): boolean {
   if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return false;
   if (value instanceof CommitTsPlaceholder) return true;
   return Object.values(value).some(hasPlaceholder);

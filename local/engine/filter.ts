@@ -1,11 +1,12 @@
 /**
  * The filter expressions of the official query builder, as it serializes them: `{"$eq": [{"$field": "a"}, {"$literal": 1}]}`.
  *
- * Comparisons follow the order of an index, so any two values can be compared; arithmetic wants two int64 or two
- * float64; `and`, `or`, `not` and the filter itself want booleans.
+ * Comparisons follow the order of an index, so any two values can be compared; arithmetic wants two int64, with a result
+ * that is one, or two float64; `and`, `or`, `not` and the filter itself want booleans. common/src/query.rs: eval.
  */
 import { jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { describeValue } from "./describe.js";
+import { hasPlaceholder } from "./documents.js";
 import { compareInOrder } from "./keys.js";
 import { fieldOf } from "./table.js";
 import type { Doc } from "./types.js";
@@ -47,6 +48,7 @@ function compile(expression: JSONValue): Evaluate {
   if (operator === "$field") return (doc) => fieldOf(doc, operand as string);
   if (operator === "$literal") {
     const literal = literalOf(operand);
+    requireResolved(literal);
     return () => literal;
   }
   if (operator === "$not") {
@@ -75,6 +77,15 @@ export function literalOf(json: JSONValue): Value | undefined {
   return isUndefined ? undefined : jsonToConvex(json);
 }
 
+/** Only the bounds of a range may name it (common/src/json/query.rs: range_value; json/expression.rs). */
+function requireResolved(literal: Value | undefined): void {
+  if (!hasPlaceholder(literal)) return;
+  throw new Error(
+    "Invalid argument `query` for `queryStream`: Field name $commitTs starts with '$', which is reserved. " +
+      "A filter cannot compare with db.vars.commitTs: an index range can.",
+  );
+}
+
 function operatorOf(expression: JSONValue): [string, JSONValue] {
   const entries = typeof expression === "object" && expression ? Object.entries(expression) : [];
   const [entry] = entries;
@@ -94,11 +105,15 @@ function requireBoolean(value: Value | undefined): boolean {
 
 function negated(value: Value | undefined): Value {
   if (typeof value === "number") return -value;
-  if (typeof value === "bigint") return BigInt.asIntN(64, -value);
+  if (typeof value === "bigint") return requireInt64(-value, () => `Cannot negate ${value}`);
   throw new Error(`Cannot negate ${describeValue(value)}: only an int64 or a float64.`);
 }
 
-/** Of int64, the lowest 64 bits. */
+function requireInt64(value: bigint, failure: () => string): bigint {
+  if (BigInt.asIntN(64, value) === value) return value;
+  throw new Error(`EvalError: ${failure()}: the result is out of range for Int64`);
+}
+
 function calculated(
   { verb, floats, ints }: Arithmetic,
   left: Value | undefined,
@@ -106,7 +121,7 @@ function calculated(
 ): Value {
   if (typeof left === "number" && typeof right === "number") return floats(left, right);
   if (typeof left === "bigint" && typeof right === "bigint") {
-    return BigInt.asIntN(64, ints(left, right));
+    return requireInt64(ints(left, right), () => `Cannot ${verb} ${left} and ${right}`);
   }
   throw new Error(
     `Cannot ${verb} ${describeValue(left)} and ${describeValue(right)}: ` +

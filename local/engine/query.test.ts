@@ -214,6 +214,7 @@ describe("operators", () => {
 });
 
 describe("a filter", () => {
+  const MAX_INT64 = 2n ** 63n - 1n;
   const field = (name: string) => ({ $field: name });
   const literal = (value: Value) => ({ $literal: convexToJson(value) });
   const A = field("a");
@@ -265,6 +266,13 @@ describe("a filter", () => {
     [A, /must be a boolean, and was 1\.0/],
     [{ $add: [A, literal(1n)] }, /Cannot add 1\.0 and 1/],
     [{ $neg: field("tags") }, /Cannot negate/],
+    [
+      { $add: [literal(MAX_INT64), literal(1n)] },
+      /Cannot add 9\d+ and 1: .* out of range for Int64/,
+    ],
+    [{ $mul: [literal(MAX_INT64), literal(-2n)] }, /Cannot multiply .* out of range for Int64/],
+    [{ $neg: literal(-MAX_INT64 - 1n) }, /Cannot negate -9\d+: .* out of range for Int64/],
+    [{ $eq: [A, { $literal: { $commitTs: null } }] }, /\$commitTs starts with '\$'/],
     [{ $like: [A, A] }, /Unknown operator "\$like"/],
     [7, /Not a filter expression/],
   ])("refuses %j", async (filter, message) => {

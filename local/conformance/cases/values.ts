@@ -256,6 +256,28 @@ export const values: Case[] = [
     },
   },
   {
+    id: "7.filter-int64",
+    says: "a filter's arithmetic of int64 has a result that is one, or fails",
+    run: async (target) => {
+      const ask = (what: string) =>
+        target.mutation(api.values.badFilter, { group: newGroup(), what });
+      expect(await ask("within")).toBe(1);
+      for (const what of ["int64", "negated"]) {
+        expect(await refusal(ask(what))).toContain("out of range for Int64");
+      }
+    },
+    convexTest: { differs: "numbers grow without bound" },
+  },
+  {
+    id: "1.8.not-in-filters",
+    says: "a filter cannot compare with the placeholder",
+    run: async (target) => {
+      const asked = target.mutation(api.values.badFilter, { group: newGroup(), what: "commitTs" });
+      expect(await refusal(asked)).toContain("$commitTs");
+    },
+    convexTest: { differs: "it compares" },
+  },
+  {
     id: "9.round-trip",
     says: "every value comes back as it was given",
     run: async (target) => {

@@ -205,7 +205,7 @@ export const functions: readonly Point[] = [
   },
   {
     point: "7 queries as they are sent: bounds, filters, operators",
-    cases: ["9.prefix-in-order", "9.one-lower-bound", "3.operators", "1.2.filter-*"],
+    cases: ["9.prefix-in-order", "9.one-lower-bound", "3.operators", "1.2.filter-*", "7.filter-*"],
     tests: ["local/engine/query.test.ts"],
   },
   {

@@ -176,6 +176,22 @@ export const badRange = query({
   },
 });
 
+/** Filters that a query refuses as it evaluates them. */
+export const badFilter = mutation({
+  args: { group: v.string(), what: v.string() },
+  returns: v.number(),
+  handler: async (ctx, { group, what }) => {
+    await ctx.db.insert("values", { group, value: 2n ** 63n - 1n });
+    const rows = ctx.db.query("values").withIndex("by_value", (q) => q.eq("group", group));
+    const any = async (build: (q: any) => any) => (await rows.filter(build).collect()).length;
+    if (what === "within") return any((q) => q.gt(q.sub(q.field("value"), 1n), 0n));
+    if (what === "int64") return any((q) => q.lt(q.add(q.field("value"), 1n), 0n));
+    if (what === "negated") return any((q) => q.lt(q.neg(q.sub(q.neg(q.field("value")), 1n)), 0n));
+    if (what === "commitTs") return any((q) => q.neq(q.field("value"), ctx.db.vars.commitTs));
+    throw new Error(`What is ${what}?`);
+  },
+});
+
 export const deleteTwice = mutation({
   args: { id: v.id("rows"), then: v.string() },
   returns: v.null(),
