@@ -53,3 +53,13 @@ test("a limit counts on top of the transaction's earlier use, and an inner call 
   const wider = { call: "insert", n: 3, limits: { documentsWritten: 100 } };
   expect(await backend.mutation("m:twice", wider)).toContain("TooManyWrites: ");
 });
+
+test("a limit is a whole number of 0 or more", async () => {
+  backend = await startTestBackend({ "": { "m.ts": MODULE } });
+  const within = (documentsWritten: number) =>
+    backend.mutation("m:outer", { call: "insert", n: 0, limits: { documentsWritten } });
+  expect(await within(0)).toBe(null);
+  for (const wrong of [0.5, -1, Infinity]) {
+    expect(await within(wrong)).toMatch(/Invalid arguments for `runUdf`: .* expected usize/);
+  }
+});

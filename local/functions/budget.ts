@@ -6,6 +6,7 @@
 import { LimitError } from "../limitErrors.js";
 import type { TransactionLimits } from "../limits.js";
 import type { TransactionScope } from "./scope.js";
+import { requireCounts } from "./syscalls.js";
 
 type Scope = Pick<TransactionScope, "tx" | "scheduled">;
 
@@ -30,6 +31,10 @@ export async function withBudget<T>(
   const { tx } = scope;
   const outer = tx.limits;
   const used = usedBy(scope);
+  requireCounts(
+    "runUdf",
+    Object.fromEntries(Object.entries(budget ?? {}).filter(([name]) => name in used)),
+  );
   const lowered = Object.entries(used).map(([name, spent]) => {
     const counter = name as keyof TransactionLimits;
     return [counter, Math.min(spent + (budget?.[counter] ?? Infinity), outer[counter])];

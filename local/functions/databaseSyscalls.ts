@@ -7,7 +7,7 @@ import type { Limits } from "../limits.js";
 import { FunctionError } from "./errors.js";
 import { publicRow, VISIBLE_SYSTEM_TABLES } from "./scheduledTable.js";
 import type { Execution } from "./scope.js";
-import type { AsyncSyscalls, SyncSyscalls } from "./syscalls.js";
+import { requireCounts, type AsyncSyscalls, type SyncSyscalls } from "./syscalls.js";
 import { toFields, toPatch } from "./values.js";
 
 interface Access {
@@ -171,6 +171,11 @@ function requireOperators({ operators }: QueryJson, { queryOperators }: Limits):
 /** The platform's codes and words (async_syscall.rs). */
 function requirePage(request: PageRequest, { pageSize: most }: Limits): void {
   const { pageSize, maximumRowsRead, maximumBytesRead } = request;
+  requireCounts("queryPage", {
+    pageSize,
+    maximumRowsRead: maximumRowsRead ?? 0,
+    maximumBytesRead: maximumBytesRead ?? 0,
+  });
   if (pageSize === 0) {
     throw new FunctionError(
       "NoDocumentsForPagination: Must request at least 1 document while paginating. Raise numItems.",

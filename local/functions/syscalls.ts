@@ -52,6 +52,20 @@ export function unknownSyscall(operation: string, { analyzed, address }: Target)
   );
 }
 
+/**
+ * Counts are whole on the platform, and anything else is refused as it reads the call. With serde's words for a fraction;
+ * what JSON has no number for comes as `null` (async_syscall.rs: with_argument_error).
+ */
+export function requireCounts(operation: string, counts: Record<string, unknown>): void {
+  for (const [name, count] of Object.entries(counts)) {
+    if (Number.isInteger(count) && (count as number) >= 0 && (count as number) < 2 ** 64) continue;
+    throw new Error(
+      `Invalid arguments for \`${operation}\`: invalid type: ${JSON.stringify(count)}, expected usize. ` +
+        `${name} must be a whole number of 0 or more.`,
+    );
+  }
+}
+
 /** As `convex/server` expects a rejection: the message, and a `ConvexError`'s data in JSON beside it. */
 export function syscallError(error: unknown): Error {
   const failure = new Error(error instanceof Error ? error.message : String(error));

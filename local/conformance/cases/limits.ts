@@ -229,5 +229,7 @@ export const limits: Case[] = [
     localOnly: "a real deployment may be of a class that writes faster",
   },
   overrun("3.one-paginate", "one paginated query a function", "paginateTwice", /paginat/i),
+  overrun("3.page-whole", "of a whole number of rows", "halfAPage", /for `queryPage`/),
+  overrun("3.page-whole-read", "read, too", "halfARowRead", /for `queryPage`/),
   overrun("3.operators", "a query has at most 256 operators", "operators", /256|operators/i),
 ];

@@ -197,6 +197,21 @@ export const nesting: Case[] = [
     },
   },
   {
+    id: "1.7.limits-whole",
+    says: "and are whole numbers of 0 or more",
+    run: async (target) => {
+      const steps: Step[] = [{ op: "insert", n: 1 }];
+      for (const documentsWritten of [1.5, -1, NaN]) {
+        const limits = { documentsWritten };
+        const group = newGroup();
+        const end = await target.mutation(api.calls.limited, { group, limits, before: [], steps });
+        expect(end).toContain("Invalid arguments for `runUdf`");
+        expect(await left(target, group)).toEqual([]);
+      }
+    },
+    convexTest: { differs: "it takes any number" },
+  },
+  {
     id: "1.7.limits-undo",
     says: "a call that went over its budget has written nothing",
     run: async (target) => {

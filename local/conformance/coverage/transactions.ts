@@ -226,7 +226,7 @@ export const transactions: readonly Point[] = [
   { point: "3 environment variables", tests: ["local/push/environment.test.ts"] },
   { point: "3 outstanding scheduled functions", leftOut: STORAGE },
   { point: "3 nested calls", cases: ["1.7.depth"] },
-  { point: "3 one page a function", cases: ["3.one-paginate"] },
+  { point: "3 one page a function", cases: ["3.one-paginate", "3.page-*"] },
   { point: "3 how far ahead one may schedule", cases: ["4.2.too-far"] },
   { point: "3 a socket's pending requests", tests: ["local/server/sync/requestQueue.test.ts"] },
   { point: "3 operators of a query", cases: ["3.operators"] },

@@ -12,6 +12,10 @@ export const over = mutation({
       case "paginateTwice":
         await rows().paginate({ numItems: 1, cursor: null });
         return rows().paginate({ numItems: 1, cursor: null });
+      case "halfAPage":
+        return rows().paginate({ numItems: 1.5, cursor: null });
+      case "halfARowRead":
+        return rows().paginate({ numItems: 1, cursor: null, maximumRowsRead: 0.5 });
       case "operators": {
         let query = rows().filter((q) => q.gt(q.field("n"), 0));
         for (let i = 0; i < 256; i++) query = query.filter((q) => q.gt(q.field("n"), 0));
