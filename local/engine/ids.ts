@@ -73,6 +73,15 @@ export function decodeId(id: string): DecodedId | null {
   return { tableNumber, internal };
 }
 
+/** As ids were written before: their 16 bytes alone, and so of any table. value/src/document_id.rs: from_developer_str. */
+const OLD_ID = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+
+/** The id of a table that such an old text stands for; `null` for any other text. */
+export function fromOldId(text: string, tableNumber: number): string | null {
+  if (!OLD_ID.test(text)) return null;
+  return encodeId(tableNumber, Buffer.from(text, "base64url"));
+}
+
 /** Fletcher-16 modulo 256 (not 255), low byte first. */
 function checksum(bytes: readonly number[]): [number, number] {
   let low = 0;

@@ -18,7 +18,7 @@ import {
   sameDocument,
   type Fields,
 } from "./documents.js";
-import { decodeId, newId } from "./ids.js";
+import { decodeId, fromOldId, newId } from "./ids.js";
 import { Fetcher } from "./fetcher.js";
 import { encodeValues, justAfter } from "./keys.js";
 import { intervalOf, narrowed, type KeyInterval } from "./range.js";
@@ -210,7 +210,9 @@ export class EngineTransaction implements Transaction {
   }
 
   normalizeId(namespace: Namespace, table: string, id: string): string | null {
-    return this.tableOf(namespace, id) === table ? id : null;
+    if (this.tableOf(namespace, id) === table) return id;
+    const number = this.#view.table(namespace, table)?.number;
+    return number === undefined ? null : fromOldId(id, number);
   }
 
   tableOf(namespace: Namespace, id: string): string | null {

@@ -98,6 +98,15 @@ export const commitTimestamps: Case[] = [
     },
   },
   {
+    id: "1.8.not-in-filters",
+    says: "a filter cannot compare with the placeholder",
+    run: async (target) => {
+      const asked = target.mutation(api.values.badFilter, { group: newGroup(), what: "commitTs" });
+      expect(await refusal(asked)).toContain("$commitTs");
+    },
+    convexTest: { differs: "it compares" },
+  },
+  {
     id: "1.8.accepts-int64",
     says: "a field declared as commitTs takes any int64 as well, and reads as a bigint",
     run: async (target) => {
