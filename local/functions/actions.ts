@@ -42,7 +42,7 @@ export async function runAction(
       const deployment = services.deployment();
       const target = requireTarget(deployment, address, { type: "Action", publicOnly });
       // Only to tell which table an id is of; it reads nothing.
-      checkArguments(target, args, database.begin());
+      checkArguments(target, args, database.begin(), { nested: false });
       const operations = {
         ...actionSyscalls(services, calls, target, request),
         ...commonMetadata(services, request, target, deployment),

@@ -18,7 +18,7 @@ export async function runInTransaction(
 ): Promise<JSONValue> {
   const { scope, target, isolate } = execution;
   if (isolate === undefined) return inIsolateOfItsOwn(services, execution, args);
-  checkArguments(target, args, scope.tx);
+  checkArguments(target, args, scope.tx, { nested: execution.depth > 0 });
   const reads = databaseReads(execution);
   const operations: AsyncSyscalls = {
     ...reads.async,

@@ -32,8 +32,17 @@ function validatorsOf(analyzed: AnalyzedFunction): Validators {
   return validators;
 }
 
-/** Refuses arguments that the function's validator does not accept. Ids must be of the callee's own tables. */
-export function checkArguments(target: Target, args: JSONValue, tx: Transaction): void {
+/**
+ * Refuses arguments that the function's validator does not accept. Ids must be of the callee's own tables. Only a call
+ * inside a mutation's transaction may pass the commit timestamp's placeholder on (udf/src/validation.rs:
+ * PendingArgsPolicy).
+ */
+export function checkArguments(
+  target: Target,
+  args: JSONValue,
+  tx: Transaction,
+  { nested }: { nested: boolean },
+): void {
   const { argumentBytes, nodeArgumentBytes } = tx.global;
   const what = `Arguments for ${target.address.path}`;
   const limit = runsInNode(target) ? nodeArgumentBytes : argumentBytes;
@@ -44,8 +53,22 @@ export function checkArguments(target: Target, args: JSONValue, tx: Transaction)
         `Pass less at once, or store it and pass where it is.`,
     );
   }
-  const problem = mismatch(validatorsOf(target.analyzed).args, args, target, tx);
+  const { address, analyzed } = target;
+  const value = argumentOf(address.path, args, nested);
+  const tableOf = (id: string) => tx.tableOf(address.namespace, id);
+  const problem = checkValue(validatorsOf(analyzed).args, value, "", tableOf);
   if (problem !== null) throw new FunctionError(`ArgumentValidationError: ${problem}`);
+}
+
+function argumentOf(path: string, args: JSONValue, nested: boolean): Value {
+  try {
+    if (!nested && holdsCommitTs(args)) {
+      throw new Error("Field name $commitTs starts with '$', which is reserved.");
+    }
+    return jsonToConvex(args);
+  } catch (error) {
+    throw new FunctionError(`Invalid arguments for ${path}: ${(error as Error).message}`);
+  }
 }
 
 /** Refuses an oversized result of a function, before its value is checked. */
