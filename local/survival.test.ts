@@ -81,6 +81,7 @@ describe("the backend as a program", () => {
   const call = async (name: string) => {
     const response = await fetch(`${url}/api/function`, {
       method: "POST",
+      headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ path: `failing:${name}`, args: {} }),
     });
     return (await response.json()) as Record<string, unknown>;

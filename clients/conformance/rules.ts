@@ -38,6 +38,11 @@ export class Rules {
     return call;
   }
 
+  checkType(type: string | undefined): void {
+    const isJson = type !== undefined && /^application\/json\b/i.test(type);
+    this.expect(isJson, "each call has the header Content-Type: application/json");
+  }
+
   checkCaller(args: Json, token: string, call: string): void {
     this.expect(args.token === token, "each call has the token");
     if (call === "watch") return;

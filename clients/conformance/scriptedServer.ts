@@ -113,6 +113,7 @@ export class ScriptedServer {
         "Not here: this server speaks the protocol of workers over plain HTTP.",
       );
     }
+    this.rules.checkType(request.headers["content-type"]);
     const { path, args: given } = JSON.parse(text) as { path: string; args: Json };
     const args: Json = Array.isArray(given) ? given[0] : given;
     const call = this.rules.callOf(path, MODULE, url.pathname, args);

@@ -76,13 +76,13 @@ export interface Reply {
 export async function post(
   { url }: Pick<Server, "url">,
   path: string,
-  options: { body?: unknown; authorization?: string; method?: string } = {},
+  options: { body?: unknown; authorization?: string; method?: string; type?: string } = {},
 ): Promise<Reply> {
-  const { body, authorization, method = "POST" } = options;
+  const { body, authorization, method = "POST", type = "application/json" } = options;
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
-      "Content-Type": "application/json",
+      "Content-Type": type,
       ...(authorization === undefined ? {} : { Authorization: authorization }),
     },
     ...(method === "GET" ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),

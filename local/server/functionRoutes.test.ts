@@ -92,11 +92,34 @@ describe("the HTTP API", () => {
     }
   });
 
+  test("a body that is not said to be JSON is not read", async () => {
+    const call = { path: "messages:greet", args: {} };
+    const as = (type: string) => post("/api/query", call, { "Content-Type": type });
+    for (const type of ["application/json;charset=utf-8", "application/problem+json"]) {
+      expect(await as(type)).toMatchObject({ status: 200, body: { value: "hello" } });
+    }
+    for (const type of ["text/plain", "application/jsonp", "application/x-www-form-urlencoded"]) {
+      expect(await as(type)).toMatchObject({ status: 400, body: { code: "BadJsonBody" } });
+    }
+  });
+
+  test.each([null, 5, { author: { $integer: "x" } }, { author: { $commitTs: null } }])(
+    "arguments that are none are the function's error: %o",
+    async (args) => {
+      const told = await post("/api/query", { path: "messages:list", args });
+      expect(told).toMatchObject({ status: 200, body: { status: "error" } });
+      expect(told.body["errorMessage"]).toMatch(
+        /ArgumentValidationError|Invalid arguments for messages:list/,
+      );
+    },
+  );
+
   test.each([
     ["/api/run/%zz", {}],
     ["/api/query", null],
     ["/api/query", { path: 5 }],
-    ["/api/query", { path: "messages:list", args: { author: { $integer: "x" } } }],
+    ["/api/query", { path: "messages:greet" }],
+    ["/api/query", { path: "messages:greet", args: [] }],
     ["/api/query_batch", { queries: [null] }],
     ["/api/query_at_ts", { path: "messages:greet", ts: "never" }],
   ])("a caller's mistake is the caller's, with status 400: %s %o", async (path, body) => {

@@ -24,7 +24,7 @@ afterAll(() => clock.run(core.close()));
 async function call(path: string, headers: Record<string, string> = {}): Promise<any> {
   const request = new Request("http://backend.test/api/function", {
     method: "POST",
-    headers,
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify({ path, args: {} }),
   });
   return (await clock.run(core.fetch(request))).json();

@@ -42,6 +42,7 @@ afterEach(() => clock.run(() => core.close()));
 async function mutate(path: string): Promise<{ status: number; body: any }> {
   const request = new Request("http://backend.test/api/mutation", {
     method: "POST",
+    headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ path, args: {} }),
   });
   const response = await clock.run(() => core.fetch(request));

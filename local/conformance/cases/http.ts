@@ -236,6 +236,31 @@ export const http: Case[] = [
       expect(reply.status).toBeLessThan(500);
     },
   ),
+  asks("6.4.json-type", "nor is a body read that is not said to be JSON", async (server) => {
+    const body = { path: "values:echo", args: { value: 1 } };
+    expect((await post(server, "/api/query", { body })).status).toBe(200);
+    const reply = await post(server, "/api/query", { body, type: "text/plain" });
+    expect(reply).toMatchObject({ status: 400, body: { code: "BadJsonBody" } });
+  }),
+  asks(
+    "6.4.args-required",
+    "a call names its arguments, also where it has none",
+    async (server) => {
+      const path = "runtime:default";
+      expect((await post(server, "/api/query", { body: { path, args: {} } })).status).toBe(200);
+      expect((await post(server, "/api/query", { body: { path } })).status).toBe(400);
+    },
+  ),
+  asks(
+    "6.4.args-object",
+    "arguments that are no object are an error of the app",
+    async (server) => {
+      for (const args of [null, 5, { value: { $commitTs: null } }, { value: { $integer: 5 } }]) {
+        const reply = await run(server, "query", "values:echo", args);
+        expect(reply).toMatchObject({ status: 200, body: { status: "error" } });
+      }
+    },
+  ),
   asks("6.4.bad-admin-key", "a wrong admin key is refused", async (server) => {
     const reply = await post(server, "/api/query", {
       body: { path: "runtime:default", args: {} },
