@@ -203,7 +203,8 @@ async function createCoreOn(
   if (options.deployment === undefined) await pusher.restore();
   else await pusher.install(options.deployment);
   const system = createSystemQueries(database, runner, pusher);
-  const calls = createCalls(runner, system, { redact: options.redact ?? false });
+  const redact = options.redact ?? false;
+  const calls = createCalls(runner, system, { redact });
   const authenticator = new Authenticator(
     adminKey,
     new TokenVerifier(env),
@@ -212,7 +213,8 @@ async function createCoreOn(
   const logs = new FunctionLogs(env, runner);
   const stats = new Stats(env, runner);
   if (!quiet) printLogs(runner);
-  const siteOptions: SiteOptions = { env, runner, identify: forgiving(authenticator) };
+  const identify = forgiving(authenticator);
+  const siteOptions: SiteOptions = { env, runner, identify, redact };
   const routes: Routes = {
     ...infoRoutes(),
     ...httpActionRoutes(siteOptions),

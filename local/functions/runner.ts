@@ -175,10 +175,11 @@ function callsFromOutside(
           scheduled: false,
         }),
       ),
-    http: (request, { url, ...from }) =>
+    http: (request, { url, redact = false, ...from }) =>
       new Promise((resolve, reject) => {
         const run = () => {
-          const { response, ended } = runHttpAction(services, calls, request, url, requestOf(from));
+          const caller = { ...requestOf(from), redact };
+          const { response, ended } = runHttpAction(services, calls, request, url, caller);
           response.then(resolve, reject);
           return ended;
         };

@@ -130,6 +130,8 @@ export interface HttpCallOptions {
   url: URL;
   identity: Identity;
   requestId: string;
+  /** As in production: an error's text is not for the client. Defaults to false. */
+  redact?: boolean;
 }
 
 /** How a function ended, when it is the app's doing. A failure of the platform is thrown as `PlatformError`. */

@@ -14,6 +14,11 @@ import type { Deployment, FunctionResult, LogLine } from "../functions/types.js"
 import { Exchange } from "./exchange.js";
 import { routeHttp, type Routed } from "./routing.js";
 
+interface HttpCaller extends Caller {
+  /** It receives no error's text. */
+  redact: boolean;
+}
+
 export interface HttpActionRun {
   response: Promise<Response>;
   /** Resolves when the handler has ended, which may be after the response's head, or its client, is gone. */
@@ -25,7 +30,7 @@ export function runHttpAction(
   calls: Calls,
   request: Request,
   url: URL,
-  caller: Caller,
+  caller: HttpCaller,
 ): HttpActionRun {
   const deployment = services.deployment();
   const routed = routeHttp(deployment, request.method, url.pathname);
@@ -54,7 +59,7 @@ class HttpAction {
     private readonly routed: Routed,
     request: Request,
     url: URL,
-    private readonly caller: Caller,
+    private readonly caller: HttpCaller,
   ) {
     this.#target = routerOf(deployment, routed, request.method);
     // As the platform, for apps that log it or pass it on.
@@ -67,14 +72,16 @@ class HttpAction {
   /** Resolves with the response to give when the handler has not given one itself. */
   async run(): Promise<Response> {
     const { services, exchange } = this;
-    const { requestId } = this.caller;
+    const { requestId, redact } = this.caller;
     const complete = completionOf(services, this.#target.address, "HttpAction", requestId, false);
     try {
       const result = await resultOf(() => this.#invoke(), this.#logs);
       complete({ logs: this.#logs, error: result.ok ? undefined : result.message });
       if (result.ok) exchange.end();
       else exchange.breakOff(new FunctionError(result.message));
-      return result.ok ? notFound("No matching routes found") : serverError(result, requestId);
+      return result.ok
+        ? notFound("No matching routes found")
+        : serverError(result, requestId, redact);
     } catch (error) {
       complete({ logs: this.#logs, error: (error as FunctionError).message, thrown: error });
       exchange.breakOff(error);
@@ -151,13 +158,17 @@ function notFound(text: string): Response {
   });
 }
 
-/** The platform's report of a failure when it does not redact (application/src/redaction.rs). */
-function serverError(result: Extract<FunctionResult, { ok: false }>, requestId: string): Response {
+/** The platform's report of a failure (application/src/redaction.rs: to_http_response_parts). */
+function serverError(
+  result: Extract<FunctionResult, { ok: false }>,
+  requestId: string,
+  redact: boolean,
+): Response {
   const [message] = result.message.split("\n    at ");
+  const code = `[Request ID: ${requestId}] Server Error`;
   return Response.json(
     {
-      code: `[Request ID: ${requestId}] Server Error: ${message}`,
-      trace: result.message,
+      ...(redact ? { code } : { code: `${code}: ${message}`, trace: result.message }),
       ...(result.data === undefined ? {} : { data: result.data }),
     },
     { status: 500 },

@@ -12,6 +12,8 @@ export interface SiteOptions {
   runner: FunctionRunner;
   /** Never refuses: a header that is no token of ours may be one that the app itself checks. */
   identify: (request: Request) => Promise<Identity>;
+  /** As in production: errors' texts are for the admin. Defaults to false. */
+  redact?: boolean;
 }
 
 /** On the port of the API. */
@@ -28,13 +30,15 @@ export function siteRoutes(options: SiteOptions, version: () => string): Routes 
 /** TRACE and CONNECT are none (`ROUTABLE_HTTP_METHODS` of `convex/server`). */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]);
 
-function siteRoute({ env, runner, identify }: SiteOptions): RawRoute {
+function siteRoute({ env, runner, identify, redact: redacts = false }: SiteOptions): RawRoute {
   return {
     async raw(request, rest) {
       if (!METHODS.has(request.method)) return new Response(null, { status: 405 });
       const identity = await identify(request);
       const requestId = Buffer.from(env.randomBytes(8)).toString("hex");
-      const answer = runner.http(request, { url: siteUrl(request, rest), identity, requestId });
+      const redact = redacts && identity.kind !== "admin";
+      const url = siteUrl(request, rest);
+      const answer = runner.http(request, { url, identity, requestId, redact });
       return within(env, HTTP_TIMEOUT_MS, answer);
     },
   };

@@ -12,12 +12,21 @@ const LIB = `${PRELUDE}
   export const tells = mutation(() => { console.log("secret line"); throw new ConvexError({ code: "mine" }); });
   export const logs = action(() => { console.log("secret line"); return 1; });
 `;
+const HTTP = `${PRELUDE}
+  const http = httpRouter();
+  const handler = httpAction(async () => { throw new Error("secret text"); });
+  http.route({ path: "/fails", method: "GET", handler });
+  const tells = httpAction(async () => { throw new ConvexError({ code: "mine" }); });
+  http.route({ path: "/tells", method: "GET", handler: tells });
+  export default http;`;
 const clock = createVirtualClock({ seed: 1 });
 let core: Core;
 beforeAll(async () => {
   const urls = { cloud: "http://backend.test", site: "http://site.test" };
   core = await clock.run(createCore(urls, { quiet: true, redact: true, env: clock }));
-  await clock.run(core.runner.install(await makeDeployment({ "": { "lib.ts": LIB } })));
+  await clock.run(
+    core.runner.install(await makeDeployment({ "": { "lib.ts": LIB, "http.ts": HTTP } })),
+  );
 });
 afterAll(() => clock.run(core.close()));
 
@@ -78,6 +87,18 @@ test("nor does a socket tell texts or log lines", async () => {
   expect(frames.join("\n")).toContain("Server Error");
   expect(frames.join("\n")).toContain('"code":"mine"');
   expect(frames.join("\n")).not.toContain("secret");
+});
+
+test("nor an HTTP action's response", async () => {
+  const get = async (path: string, headers: Record<string, string> = {}): Promise<any> =>
+    (await clock.run(core.site(new Request(`http://site.test${path}`, { headers })))).json();
+  expect(await get("/fails")).toEqual({ code: expect.stringMatching(BARE) });
+  expect(await get("/tells")).toEqual({
+    code: expect.stringMatching(BARE),
+    data: { code: "mine" },
+  });
+  const told = await get("/fails", { authorization: `Convex ${core.adminKey}` });
+  expect(told).toMatchObject({ code: expect.stringContaining("secret text") });
 });
 
 test("the admin receives all of it", async () => {
