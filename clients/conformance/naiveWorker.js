@@ -26,7 +26,6 @@ async function call(name, args) {
   try {
     const response = await fetch(`${CONVEX_URL}/api/mutation`, {
       method: "POST",
-      headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, args: all }),
     });
     return (await response.json()).value;

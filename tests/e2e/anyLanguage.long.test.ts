@@ -36,6 +36,7 @@ describe("the conformance script", () => {
       "an error for good says so",
       "the session says goodbye",
       "an unknown token ends the process",
+      "each call has the header Content-Type: application/json",
     ]) {
       expect(found).toContainEqual(expect.stringContaining(rule));
     }
