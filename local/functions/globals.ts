@@ -15,7 +15,7 @@ import { createCrypto } from "./crypto.js";
 import type { Host } from "./host.js";
 import { requireArguments } from "./json.js";
 import { jsSyscall } from "./jsSyscalls.js";
-import { steadyGlobals } from "./steady.js";
+import { compressors, steadyGlobals } from "./steady.js";
 import { unwatched } from "./rejections.js";
 
 /** The sandbox's own copies of the language's objects that are changed or made here. */
@@ -61,11 +61,10 @@ const SHARED_CONSTRUCTORS = [
   BigUint64Array,
 ];
 
-/** Pure, so safe to lend as they are. */
+/** The platform's own, and no more of the Web's (udf-runtime/src/setup.ts). Pure, so safe to lend as they are. */
 const WEB_GLOBALS = [
   "AbortController",
   "Blob",
-  "CustomEvent",
   "DOMException",
   "Event",
   "EventTarget",
@@ -73,6 +72,8 @@ const WEB_GLOBALS = [
   "FormData",
   "Headers",
   "ReadableStream",
+  "ReadableStreamBYOBReader",
+  "ReadableStreamDefaultReader",
   "Request",
   "Response",
   "TextDecoder",
@@ -83,6 +84,7 @@ const WEB_GLOBALS = [
   "URL",
   "URLSearchParams",
   "WritableStream",
+  "WritableStreamDefaultWriter",
   "atob",
   "btoa",
   "structuredClone",
@@ -117,8 +119,6 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
 
   for (const constructor of SHARED_CONSTRUCTORS) define(constructor.name, constructor);
   for (const name of WEB_GLOBALS) define(name, (globalThis as Record<string, unknown>)[name]);
-  // Node's own would end the process with the callback's exception.
-  define("queueMicrotask", (run: () => void) => void realm.Promise.resolve().then(() => run()));
   define("self", context);
   define("console", createConsole(host));
   define("crypto", createCrypto(host, realm));
@@ -133,7 +133,7 @@ export function installGlobals(context: vm.Context, options: GlobalsOptions): Re
   trackCompilers(context, host);
   for (const [name, value] of Object.entries(steadyGlobals(host))) define(name, value);
   for (const [name, effect] of Object.entries(effects(host, realm))) define(name, effect);
-  if (options.node) installNode(define, options.env);
+  if (options.node) installNode(define, options.env, realm);
   return realm;
 }
 
@@ -234,8 +234,13 @@ export function inRealm<T>(realm: Pick<Realm, "Error">, run: () => T): T {
 function installNode(
   define: (name: string, value: unknown) => void,
   variables: ReadonlyMap<string, string>,
+  realm: Realm,
 ): void {
   const env = Object.fromEntries(variables);
+  define("CustomEvent", CustomEvent);
+  for (const [name, value] of Object.entries(compressors)) define(name, value);
+  // Node's own would end the process with the callback's exception.
+  define("queueMicrotask", (run: () => void) => void realm.Promise.resolve().then(() => run()));
   define("global", globalThis);
   define("Buffer", Buffer);
   define("setImmediate", setImmediate);

@@ -2,7 +2,7 @@ import { createHash, webcrypto } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Host } from "./host.js";
 import { smallDigest } from "./smallDigest.js";
-import { steadyGlobals } from "./steady.js";
+import { compressors, steadyGlobals } from "./steady.js";
 
 const timers: { ms: number; run: () => void }[] = [];
 const host = {
@@ -10,7 +10,7 @@ const host = {
     setTimer: (ms: number, _: boolean, run: () => void) => timers.push({ ms, run }),
   }),
 } as unknown as Host;
-const globals = steadyGlobals(() => host) as unknown as Pick<
+const globals = { ...compressors, ...steadyGlobals(() => host) } as unknown as Pick<
   typeof globalThis,
   "AbortSignal" | "CompressionStream" | "DecompressionStream" | "WeakRef" | "FinalizationRegistry"
 >;

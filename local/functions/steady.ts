@@ -45,8 +45,11 @@ function bytesOf(chunk: BufferSource): Buffer {
     : Buffer.from(chunk);
 }
 
-const CompressionStream = converter("CompressionStream", COMPRESS);
-const DecompressionStream = converter("DecompressionStream", DECOMPRESS);
+/** For modules that say "use node": the platform's own runtime has none. */
+export const compressors = {
+  CompressionStream: converter("CompressionStream", COMPRESS),
+  DecompressionStream: converter("DecompressionStream", DECOMPRESS),
+};
 
 /** The moment of a garbage collection is not under control. As on the platform: nothing is ever seen to be. */
 class SteadyWeakRef<T extends WeakKey> {
@@ -72,8 +75,6 @@ class SteadyFinalizationRegistry {
 export function steadyGlobals(host: () => Host): Record<string, unknown> {
   return {
     AbortSignal: timedSignals(host),
-    CompressionStream,
-    DecompressionStream,
     WeakRef: SteadyWeakRef,
     FinalizationRegistry: SteadyFinalizationRegistry,
   };

@@ -202,6 +202,29 @@ export const runtime: Case[] = [
     },
   },
   {
+    id: "8.globals",
+    says: "they have these globals of the Web, and not those",
+    convexTest: { differs: "it has Node's" },
+    run: async (target) => {
+      const there = (names: string[]) => target.query(api.runtime.globalsOf, { names });
+      const these = [
+        ..."AbortController AbortSignal Blob DOMException Event EventTarget File FormData".split(
+          " ",
+        ),
+        ..."Headers ReadableStream ReadableStreamBYOBReader ReadableStreamDefaultReader".split(" "),
+        ..."Request Response TextDecoder TextDecoderStream TextEncoder TextEncoderStream".split(
+          " ",
+        ),
+        ..."TransformStream URL URLSearchParams WritableStream".split(" "),
+        ..."WritableStreamDefaultWriter atob btoa console crypto fetch performance".split(" "),
+        ..."process self setInterval setTimeout structuredClone".split(" "),
+      ];
+      expect(await there(these)).toEqual(these);
+      const those = "Buffer CompressionStream CustomEvent DecompressionStream queueMicrotask";
+      expect(await there([...those.split(" "), "require", "setImmediate"])).toEqual([]);
+    },
+  },
+  {
     id: "8.no-dynamic-import",
     says: "a module cannot be imported while a query or mutation runs",
     run: async (target) => {

@@ -230,6 +230,7 @@ export const functions: readonly Point[] = [
       "8.no-dynamic-import",
       "8.queries-do-not-write",
       "8.web-platform",
+      "8.globals",
       "8.environment",
       "8.no-code-from-strings",
       "8.web-errors",

@@ -44,6 +44,13 @@ export const cachedDice = query({
   handler: async () => Math.random(),
 });
 
+/** The globals of these names that are there. */
+export const globalsOf = query({
+  args: { names: v.array(v.string()) },
+  returns: v.array(v.string()),
+  handler: async (_ctx, { names }) => names.filter((name) => name in globalThis),
+});
+
 export const thrownDice = query({
   args: { salt: v.string() },
   returns: v.null(),
