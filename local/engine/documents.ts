@@ -99,9 +99,29 @@ export function requireDocumentBytes(bytes: number, { documentBytes: most }: Lim
   );
 }
 
-/** The share of an index key of these values in a document's cost. */
+/** The share of an index key of these values in a document's cost when it is written. */
 export function keyBytes(values: readonly (Value | undefined)[]): number {
   return values.reduce<number>((sum, value) => sum + getConvexSize(value), 0);
+}
+
+/**
+ * And when it is read: the key's own length. It differs from the values' sizes where one is not there, in an int64, which
+ * takes as many bytes as it needs, and in a text with zeros. value/src/sorting.rs: write_sort_key.
+ */
+export function readKeyBytes(values: readonly (Value | undefined)[]): number {
+  return values.reduce<number>((sum, value) => sum + lengthInKey(value), 0);
+}
+
+function lengthInKey(value: Value | undefined): number {
+  if (value === undefined) return 1;
+  if (typeof value === "bigint") return value === 0n ? 1 : 1 + bytesOfInt64(value);
+  if (typeof value === "string") return getConvexSize(value) + (value.match(/\0/g)?.length ?? 0);
+  if (Array.isArray(value)) return 2 + readKeyBytes(value);
+  return getConvexSize(value);
+}
+
+function bytesOfInt64(value: bigint): number {
+  return [1, 2, 4].find((bytes) => BigInt.asIntN(8 * bytes, value) === value) ?? 8;
 }
 
 export function requireSchema(

@@ -1,4 +1,4 @@
-import { getConvexSize, getDocumentSize } from "convex/values";
+import { getConvexSize, getDocumentSize, type Value } from "convex/values";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../environment.js";
 import type { Limits } from "../limits.js";
@@ -202,6 +202,27 @@ describe("the bill", () => {
     await expect(take(stale, byN, 1)).rejects.toThrow(/limit: 3/);
     expect(transaction.usage.documentsRead).toBe(3);
     expect(transaction.cost("dropped").user.documentsRead).toBe(7);
+  });
+
+  test.each<[Value | undefined, number]>([
+    [undefined, 1],
+    [null, 1],
+    [0n, 1],
+    [-128n, 2],
+    [128n, 3],
+    [40_000n, 5],
+    [2n ** 40n, 9],
+    [5, 9],
+    ["é\0", 2 + 4],
+    [[0n, 1n], 2 + 3],
+  ])("an entry that is read is as long as its key: %o takes %i bytes", async (n, bytes) => {
+    const database = await withTable();
+    await transact(database, "setup", (transaction) => transaction.insert("", "t", { n }));
+    const transaction = database.begin();
+    const [doc] = await collect(transaction, byN);
+    const others = getConvexSize(doc!._creationTime) + getConvexSize(doc!._id);
+    const { bytesRead } = transaction.cost("dropped").user;
+    expect(bytesRead - sizeOf(doc!) - others).toBe(bytes);
   });
 
   test("tells system tables apart", async () => {

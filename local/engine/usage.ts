@@ -6,7 +6,7 @@
 import type { Value } from "convex/values";
 import { LimitError, SystemLimitError } from "../limitErrors.js";
 import type { Limits, TransactionLimits } from "../limits.js";
-import { documentBytes, keyBytes } from "./documents.js";
+import { documentBytes, keyBytes, readKeyBytes } from "./documents.js";
 import { fieldOf, isSystemTable, type Index, type Table, type Write } from "./table.js";
 import type { Cost, Doc, Io, Usage } from "./types.js";
 import type { Snapshot } from "./snapshot.js";
@@ -53,7 +53,7 @@ export class UsageMeter {
     const isSystem = isSystemTable(table.name);
     const tally = isSystem ? this.tally.system : this.tally.user;
     tally.documents++;
-    tally.bytes += bytes + (index?.declared === true ? keyBytes(keyValues(index, doc)) : 0);
+    tally.bytes += bytes + (index?.declared === true ? readKeyBytes(keyValues(index, doc)) : 0);
     if (isSystem) return;
     this.#rowsTouched++;
     this.#documentsRead++;
