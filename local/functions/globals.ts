@@ -12,7 +12,7 @@ import vm from "node:vm";
 import type { JSONValue } from "convex/values";
 import { createConsole } from "./console.js";
 import { createCrypto } from "./crypto.js";
-import type { Host } from "./host.js";
+import { EffectRefused, type Host } from "./host.js";
 import { requireArguments } from "./json.js";
 import { jsSyscall } from "./jsSyscalls.js";
 import { compressors, steadyGlobals } from "./steady.js";
@@ -189,19 +189,35 @@ function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
   };
 }
 
+/**
+ * Where there are no timers, to set one is a rejection that no code can listen to, and so the end of the call, and to
+ * clear one is nothing (udf-runtime/src/02_timers.ts).
+ */
 function effects(host: () => Host, realm: Realm): Record<string, unknown> {
   const setTimer =
     (name: string, repeat: boolean) =>
     (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-      inRealm(realm, () =>
-        host()
-          .effects(name)
-          .setTimer(ms, repeat, () => run(...args)),
-      );
+      inRealm(realm, () => {
+        try {
+          const timers = host().effects(name);
+          return timers.setTimer(ms, repeat, () => run(...args));
+        } catch (error) {
+          if (!(error instanceof EffectRefused)) throw error;
+          void realm.Promise.reject(new realm.Error(error.message));
+          return 0;
+        }
+      });
   const clearTimer =
     (name: string) =>
     (id?: number): void => {
-      if (id !== undefined) inRealm(realm, () => host().effects(name).clearTimer(id));
+      if (id === undefined) return;
+      inRealm(realm, () => {
+        try {
+          host().effects(name).clearTimer(id);
+        } catch (error) {
+          if (!(error instanceof EffectRefused)) throw error;
+        }
+      });
     };
   return {
     setTimeout: setTimer("setTimeout", false),
@@ -209,13 +225,15 @@ function effects(host: () => Host, realm: Realm): Record<string, unknown> {
     clearTimeout: clearTimer("clearTimeout"),
     clearInterval: clearTimer("clearInterval"),
     fetch: (...args: Parameters<typeof fetch>) =>
-      inRealm(realm, () =>
-        host().track(
-          host()
-            .effects("fetch")
-            .fetch(...args),
-        ),
-      ),
+      inRealm(realm, () => {
+        try {
+          const { fetch: start } = host().effects("fetch");
+          return host().track(start(...args));
+        } catch (error) {
+          if (!(error instanceof EffectRefused)) throw error;
+          return realm.Promise.reject(new realm.Error(error.message));
+        }
+      }),
   };
 }
 

@@ -40,9 +40,11 @@ export interface Effects {
 }
 
 /** The platform's error for these effects in queries and mutations. */
-export function effectRefused(what: string): Error {
-  return new Error(
-    `Can't use ${what} in queries and mutations. Please consider using an action. ` +
-      `See https://docs.convex.dev/functions/actions for more details.`,
-  );
+export class EffectRefused extends Error {
+  constructor(what: string) {
+    super(
+      `Can't use ${what} in queries and mutations. Please consider using an action. ` +
+        `See https://docs.convex.dev/functions/actions for more details.`,
+    );
+  }
 }

@@ -51,19 +51,22 @@ test("digests work in mutations", async () => {
   expect(digest).toMatch(/^ba7816bf/);
 });
 
+const REFUSED = /Can't use \w+ in queries and mutations. Please consider using an action. /;
+
 test.each(["setTimeout(() => {}, 1)", "setInterval(() => {}, 1)", `fetch("http://127.0.0.1")`])(
-  "%s is refused in a mutation, with an error that can be caught",
+  "%s ends a mutation, also in a try",
   async (call) => {
-    await start(
-      `export const run = mutation(() => { try { ${call}; } catch (e) { return [e instanceof Error, e.message]; } });`,
-    );
-    const [isError, message] = await backend.mutation("lib:run");
-    expect(isError).toBe(true);
-    expect(message).toMatch(
-      /^Can't use \w+ in queries and mutations. Please consider using an action. /,
-    );
+    await start(`export const run = mutation(async () => { try { ${call}; } catch {} });`);
+    await expect(backend.mutation("lib:run")).rejects.toThrow(REFUSED);
   },
 );
+
+test("a fetch that is awaited is refused in a mutation, with an error that can be caught", async () => {
+  await start(`export const run = mutation(() =>
+    fetch("http://127.0.0.1").catch((e) => [e instanceof Error, e.message]));`);
+  const [isError, message] = await backend.mutation("lib:run");
+  expect([isError, REFUSED.test(message)]).toEqual([true, true]);
+});
 
 test("a module cannot be imported while a query or mutation runs, and can in an action", async () => {
   const attempt = `async () => {

@@ -7,7 +7,7 @@ import type { JSONValue } from "convex/values";
 import { SystemLimitError } from "../limitErrors.js";
 import { FunctionError, PlatformError } from "./errors.js";
 import { Fifo } from "./fifo.js";
-import { effectRefused, type Effects } from "./host.js";
+import { EffectRefused, type Effects } from "./host.js";
 import type { CallFacts, CallHost } from "./invoke.js";
 import { withinLogLimit } from "./logLimit.js";
 import type { Execution, Services } from "./scope.js";
@@ -116,7 +116,7 @@ export class TransactionHost implements CallHost {
   }
 
   effects(what: string): Effects {
-    throw effectRefused(what);
+    throw new EffectRefused(what);
   }
 
   importsDynamically(): boolean {

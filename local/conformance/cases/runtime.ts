@@ -225,6 +225,16 @@ export const runtime: Case[] = [
     },
   },
   {
+    id: "8.no-timer-caught",
+    says: "a timer ends a query or mutation, which cannot catch that; to clear one is nothing",
+    run: async (target) => {
+      const attempt = (what: string) => target.mutation(api.runtime.forbidden, { what });
+      expect(await refusal(attempt("caughtTimer"))).toContain("Can't use setTimeout in queries");
+      expect(await attempt("clearTimeout")).toBeNull();
+    },
+    convexTest: { differs: "it has Node's timers" },
+  },
+  {
     id: "8.no-dynamic-import",
     says: "a module cannot be imported while a query or mutation runs",
     run: async (target) => {

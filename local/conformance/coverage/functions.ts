@@ -226,6 +226,7 @@ export const functions: readonly Point[] = [
     cases: [
       "8.no-setTimeout",
       "8.no-setInterval",
+      "8.no-timer-caught",
       "8.no-fetch",
       "8.no-dynamic-import",
       "8.queries-do-not-write",

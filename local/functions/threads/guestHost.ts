@@ -4,7 +4,7 @@
  */
 import { wallEnvironment } from "../../environment.js";
 import { ActionTimers } from "../actionTimers.js";
-import { effectRefused, type Effects } from "../host.js";
+import { EffectRefused, type Effects } from "../host.js";
 import type { CallFacts, CallHost } from "../invoke.js";
 import { seededRandom, type Random } from "../random.js";
 import { Standstill } from "../standstill.js";
@@ -95,7 +95,7 @@ export class GuestHost implements CallHost {
   }
 
   effects(what: string): Effects {
-    if (this.message.facts.kind === "transaction") throw effectRefused(what);
+    if (this.message.facts.kind === "transaction") throw new EffectRefused(what);
     return {
       setTimer: (ms, repeat, run) => this.#timers.set(ms, repeat, run),
       clearTimer: (id) => this.#timers.clear(id),

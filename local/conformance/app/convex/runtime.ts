@@ -88,6 +88,15 @@ export const forbidden = mutation({
         return void setTimeout(() => {}, 1);
       case "setInterval":
         return void setInterval(() => {}, 1);
+      case "caughtTimer":
+        try {
+          return void setTimeout(() => {}, 1);
+        } catch {
+          return "caught";
+        }
+      case "clearTimeout":
+        clearTimeout(1);
+        return void clearInterval(2);
       case "fetch":
         return void (await fetch("http://127.0.0.1:9/"));
       case "import":
