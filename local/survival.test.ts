@@ -16,7 +16,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const nowhere = () => fetch("http://127.0.0.1:9/").then((response) => response.text());
 export const fine = query({ args: {}, handler: async () => 1 });
 export const microtask = query({ args: {}, handler: async () => {
-  queueMicrotask(() => { throw new Error("boom"); });
+  void Promise.resolve().then(() => { throw new Error("boom"); });
   return 1;
 } });
 export const listener = query({ args: {}, handler: async () => {
