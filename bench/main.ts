@@ -5,7 +5,8 @@
  * run that was stopped: it plays runs that have no line of this commit; `--wall` plays the worker processes alone;
  * `--report` plays nothing. For sweeps, which print and write nothing: `--case text` and `--of workpool` take less,
  * `--set LANE_WIDTH=16` plays with another constant of `src/shared/pushLimits.ts`, `--seeds 1` plays as many seeds, and
- * `--functions` prints the calls of each function, and its conflicts with their winners.
+ * `--functions` prints the calls of each function, and its conflicts with their winners. With `--keep`, the lines of
+ * `--case` and `--of` are kept as those of a whole run.
  */
 import { parseArgs } from "node:util";
 import build from "../scripts/support/build.js";
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     rest: { type: "boolean", default: false },
     wall: { type: "boolean", default: false },
     functions: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
     only: { type: "string" },
     case: { type: "string" },
     of: { type: "string" },
@@ -49,8 +51,9 @@ function playedHere(): Set<string> {
 
 /** Runs that are printed and not kept. */
 function isSweep(): boolean {
-  const takesLess = [values.of, values.case, values.seeds].some((one) => one !== undefined);
-  return values.smoke || values.functions || values.set.length > 0 || takesLess;
+  const takesLess = values.of !== undefined || values.case !== undefined;
+  const playsOther = values.smoke || values.functions || values.set.length > 0;
+  return playsOther || values.seeds !== undefined || (takesLess && !values.keep);
 }
 
 async function playOnTheWall(): Promise<void> {
