@@ -86,8 +86,9 @@ export async function complete(
 
   const announced = await endAnnouncements(ctx.db, session, args.claim?.rows);
   const { answers, current, besideCallbacks } = await record(ctx, session, args, now);
-  // Of groups that a callback has taken from the token it claims no job.
-  const request = args.claim === undefined ? undefined : await within(ctx, token, args.claim);
+  // Of groups that a callback has taken from the token it claims no job, and none where one has revoked the token.
+  const left = besideCallbacks ? (await ctx.db.get("tokens", token._id))! : token;
+  const request = args.claim === undefined ? undefined : await within(ctx, left, args.claim);
   const claimed =
     request === undefined
       ? undefined

@@ -59,3 +59,18 @@ test.each([
     expect(await worker.session()).toMatchObject({ isQuiet: true });
   },
 );
+
+test("a worker whose token a callback revokes claims nothing by the same call: it could report on no job any more", async () => {
+  const world = await newToldWorld({ maxResets: 0 });
+  const { id, token } = await world.t.mutation(api.operate.createToken, {
+    name: "x",
+    queues: null,
+  });
+  const { worker, job } = await running(world, new Worker(world, "a", "session-a", token));
+  app.onComplete = async ({ runMutation }: MutationCtx) =>
+    void (await runMutation(api.operate.revokeToken, { id }));
+  const { words, jobs } = await worker.complete([succeeded(job)], { claim: 1 });
+  expect({ words, jobs }).toEqual({ words: ["ok"], jobs: [] });
+  expect(await worker.session()).toMatchObject({ leases: [] });
+  expect(await world.worker("b").claim(9)).toHaveLength(1);
+});

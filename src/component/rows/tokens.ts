@@ -197,7 +197,8 @@ type Asked = Conditions & { queues: unknown[]; groupsOf?: string };
 
 /**
  * A call's conditions, of jobs that the token is for. Refuses a group that is not the token's. Of a token with `byQuery`
- * such a group is left out, since it may have been the token's a moment ago: with none left, no queue is searched.
+ * such a group is left out, since it may have been the token's a moment ago: with none left, no queue is searched. Nor is any
+ * with a token that has been revoked since the call was authorized.
  *
  * Of such a token it runs the app's query in the call's transaction, and so depends on what that reads: a
  * claim and a change of the app's rows, as of memberships, conflict, and the one that commits later retries.
@@ -208,6 +209,7 @@ export async function within<One extends Asked>(
   asked: One,
 ): Promise<One & { groupPrefix?: string }> {
   const scope = scopeOf(token);
+  if (token.revokedAt !== undefined) return { ...asked, queues: [] };
   if (scope.groups === "byQuery") {
     const answered = await askApp(ctx, scope, asked.groupsOf);
     const groups = answered.filter((group) => asked.groups?.includes(group) !== false);
