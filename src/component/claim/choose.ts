@@ -30,7 +30,7 @@ import {
 } from "./fleet.js";
 import { bringsHandler } from "../rows/jobRules.js";
 import { mayGoOutside, offersOutside, takesAnyInside } from "../index/outsideWorkers.js";
-import { groupsKey, levelsOf, offerOf, type Offer } from "../rows/conditions.js";
+import { conditionsKey, levelsOf, offerOf, type Offer } from "../rows/conditions.js";
 import { earlier, pickFrom, pickRest, Picks, type ScanResult, type Target } from "./picking.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -159,7 +159,7 @@ export const chooseJobs = internalQuery({
   handler: async (ctx, args): Promise<Look> => {
     const { queues, max, now, sessionKey, conditions } = args;
     const offer = { ...offerOf(conditions), worker: args.isLane === true ? "" : args.name };
-    const mine = decodeCursor(args.cursor, groupsKey(offer));
+    const mine = decodeCursor(args.cursor, conditionsKey(offer));
     const open = queues.filter(({ isPassedBy }) => isPassedBy !== true);
     const passedBy = queues.filter(({ isPassedBy }) => isPassedBy === true);
     // A wake, or a lane that searches for all, stands beside no other session, and leaves lost jobs to the sweep.

@@ -34,7 +34,7 @@ import { WATCHING } from "../rows/duties.js";
 import { closeCall, room, type Session } from "../rows/sessions.js";
 import { keepsOrder, readNamed } from "./named.js";
 import { askedDuty } from "./onCall.js";
-import { groupsKey, offerOf } from "../rows/conditions.js";
+import { conditionsKey, offerOf } from "../rows/conditions.js";
 import { load } from "../rows/payloads.js";
 import { declaredQueues, type Queue } from "../rows/queues.js";
 import { enterSession } from "../rows/tokenSessions.js";
@@ -223,7 +223,7 @@ export async function takeFrom(
   const offer = { ...offerOf(request), worker };
   // Before anything is taken, so that a string that is no cursor is refused whether or not there is room.
   const names = new Set([...open.keys(), ...(request.queues ?? []).map(({ name }) => name)]);
-  const known = ofQueues(decodeCursor(cursor, groupsKey(offer)), names);
+  const known = ofQueues(decodeCursor(cursor, conditionsKey(offer)), names);
   const max = session.isQuiet === true ? 0 : Math.min(request.max, room(session));
   const carries = lane?.carries ?? Infinity;
   const endsAt = lane?.endsAt ?? Infinity;

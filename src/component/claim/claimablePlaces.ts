@@ -5,7 +5,7 @@
 import { bandsOf, checkLabel, placeOf, type Conditions } from "../../shared/index.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { boundsFor, decodeCursor, publicBounds, type QueueBounds } from "../rows/cursors.js";
-import { groupsKey, levelsOf, offerOf } from "../rows/conditions.js";
+import { conditionsKey, levelsOf, offerOf } from "../rows/conditions.js";
 import { findQueue, type Queue } from "../rows/queues.js";
 import { routesOf } from "../rows/routes.js";
 import { bytesOf } from "../rows/rowBytes.js";
@@ -34,7 +34,7 @@ export function waitingRoom(
 ): WaitingRoom {
   if (worker !== undefined) checkLabel("The name of a worker", worker);
   const offer = { ...offerOf(conditions), ...(worker === undefined ? {} : { worker }) };
-  const mine = decodeCursor(cursor, groupsKey(offer));
+  const mine = decodeCursor(cursor, conditionsKey(offer));
   const scanning: ScanContext = {
     db: ctx.db,
     offer,

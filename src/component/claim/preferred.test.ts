@@ -113,6 +113,16 @@ describe("a job that prefers workers for a time", () => {
     expect((await world.job(id)).worker).toBe("a");
   });
 
+  test("goes to a session that passed it under other labels, by the cursor of that claim", async () => {
+    const world = await newWorld();
+    await world.enqueue("job", { prefer: forGpu });
+    const worker = world.worker("a");
+    expect(await worker.claim(1, { labels: ["cpu"] })).toEqual([]);
+    expect(await worker.hasWork({ labels: ["cpu"] }, { on: true })).toBe(false);
+    expect(await worker.hasWork(gpu, { on: true })).toBe(true);
+    expect(await worker.claim(1, gpu)).toHaveLength(1);
+  });
+
   test("that falls due later prefers them from then on", async () => {
     const world = await newWorld();
     await world.enqueue("job", { runAfter: 60_000, prefer: forGpu });

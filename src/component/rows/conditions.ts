@@ -16,6 +16,7 @@ import {
   OFFER_MAX_BYTES,
   OFFERED_LABELS_MAX,
   serves,
+  stableHash,
   type Conditions,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -121,9 +122,13 @@ export function isPreferred(
   return isNamed && (prefer.labels ?? []).every((one) => hasLabel(labels, one));
 }
 
-/** The groups as a cursor names them. A prefix has a form that no list of groups has. */
-export function groupsKey({ groups, groupPrefix }: Offer): readonly string[] {
-  return groupPrefix === undefined ? groups : [groupPrefix, ""];
+/**
+ * The conditions as a cursor names them: the groups, or a prefix, in a form that no list of groups has; and a hash of the
+ * labels, since rows that prefer others are passed.
+ */
+export function conditionsKey({ groups, groupPrefix, labels }: Offer): readonly string[] {
+  const scope = groupPrefix === undefined ? groups : [groupPrefix, ""];
+  return labels.length === 0 ? scope : [...scope, "", `${stableHash(JSON.stringify(labels))}`];
 }
 
 /** Whether the offer allows this job, wherever it was found. */

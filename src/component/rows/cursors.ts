@@ -9,7 +9,8 @@
  *
  * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
  * claims, as a string that no other session reads. They may pass rows that this claimer can never take under its
- * conditions (rows of other groups), so the string carries these conditions, and is dropped when they change. The
+ * conditions (rows of other groups, or that prefer other labels), so the string names these conditions, and is dropped
+ * when they change. The
  * budget for its jobs changes from claim to claim: bounds that pass rows which are too dear stand beside the other
  * bounds, each with the budget up to which it holds.
  */
@@ -152,7 +153,7 @@ export async function pendingFrom(
 
 /** The bounds that a session keeps from claim to claim. */
 export interface PrivateCursor {
-  /** The bounds hold only for rows of these groups; empty for all. */
+  /** The bounds hold only under these conditions; empty for jobs of every group and a worker without labels. */
   groups: readonly string[];
   queues: Map<string, QueueBounds>;
   /** The bounds that hold up to a budget, by queue, the latest last. */
@@ -233,7 +234,7 @@ function alikeOf(bounds: readonly Bound[]): Alike[] {
   return [...byKey.values()].map(({ alike }) => alike);
 }
 
-/** The cursor's bounds for a claimer of these groups. A cursor made for other groups has none. */
+/** The cursor's bounds for a claimer under these conditions. A cursor that was made under others has none. */
 export function decodeCursor(
   cursor: string | undefined,
   groups: readonly string[] = [],
