@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../support/programBundle.js";
 import type { Bug } from "../planted/change.js";
 import { isLarge } from "./large.js";
 import type { Answer, Ask } from "./player.js";
@@ -14,14 +15,16 @@ const LARGE_STUCK_MS = 1_800_000;
 const SEEDS_PER_PROCESS = 200;
 
 /**
- * The parent may load its own sources by other means. A seed's objects are thrown away soon: with 64 MB for young objects 120
- * seeds took 51 s, with Node's 16 MB 59 s.
+ * A seed's objects are thrown away soon: with 64 MB for young objects 120 seeds took 51 s, with Node's 16 MB 59 s.
  */
 const EXEC_ARGV = [
-  ...["--import", "tsx", "--experimental-vm-modules", "--no-warnings"],
+  ...["--experimental-vm-modules", "--no-warnings", "--enable-source-maps"],
   "--max-semi-space-size=64",
 ];
 const PLAYER = fileURLToPath(new URL("player.ts", import.meta.url));
+
+/** Once for all players of this process. */
+let bundle: Promise<string> | undefined;
 
 /** The result of a seed: a report, or the reason why there is none. */
 export type Outcome = { seed: number; report: SeedReport } | { seed: number; error: string };
@@ -74,13 +77,14 @@ class Player {
     this.#child?.send({ bugs });
   }
 
-  play(ask: Ask): Promise<Outcome> {
+  async play(ask: Ask): Promise<Outcome> {
     const { seed } = ask;
     if (this.#played >= SEEDS_PER_PROCESS) this.close();
-    const child = (this.#child ??= this.#start());
+    const program = await (bundle ??= bundleProgram(PLAYER));
+    const child = (this.#child ??= this.#start(program));
     this.#played += 1;
     const stuckMs = isLarge(seed) ? LARGE_STUCK_MS : STUCK_MS;
-    return new Promise((resolve) => {
+    return await new Promise((resolve) => {
       const end = (outcome: Outcome) => {
         clearTimeout(stuck);
         child.off("message", answered).off("exit", gone);
@@ -108,8 +112,8 @@ class Player {
     this.#played = 0;
   }
 
-  #start(): ChildProcess {
-    const child = fork(PLAYER, {
+  #start(program: string): ChildProcess {
+    const child = fork(program, {
       execArgv: EXEC_ARGV,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });

@@ -5,7 +5,7 @@
 import { DECLARATION_SETTLE_MS } from "../../../src/shared/index.js";
 import type { Deployment } from "../../../local/functions/types.js";
 import { DEPLOYED } from "../app/names.js";
-import { kept, running } from "../moments.js";
+import { running } from "../moments.js";
 import type { Part } from "../part.js";
 import type { Planned, QueueName, WorkerSpec } from "../plan.js";
 import type { Simulation } from "../simulation.js";
@@ -72,20 +72,28 @@ export const DEPLOYED_WORKER: WorkerSpec = {
 /** It may die meanwhile: then it is as it was. */
 async function push(simulation: Simulation, by: By): Promise<void> {
   if (running(simulation) === null) return;
-  const variants = variantsOf(simulation);
-  const variant = variants.get(by) ?? variantOf(simulation.given.built.deployment, by);
-  variants.set(by, variant);
+  const variant = variantOf(simulation.given.built.deployment, by);
   await simulation.world.install(deployedIn(simulation, variant)).then(
     () => simulation.happened(`is done by ${by}`),
     () => null,
   );
 }
 
-const variantsOf = kept(() => new Map<By, Deployment>());
+const known = new WeakMap<Deployment, Map<By, Deployment>>();
+
+/** Made once, so that its sandboxes are kept from seed to seed. */
+function variantOf(deployment: Deployment, by: By): Deployment {
+  const variants = known.get(deployment) ?? new Map<By, Deployment>();
+  known.set(deployment, variants);
+  const variant = variants.get(by) ?? deployedBy(deployment, by);
+  variants.set(by, variant);
+  return variant;
+}
+
 const TEXT = "deployed by act";
 
 /** The app with that text, and without the function that it does not name. */
-function variantOf(deployment: Deployment, by: By): Deployment {
+function deployedBy(deployment: Deployment, by: By): Deployment {
   const app = deployment.instances.get("")!;
   const { modules, functions } = app.definition;
   const definition = {
