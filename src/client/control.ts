@@ -163,7 +163,7 @@ export class QueueControl<Name extends string = string> {
    * const [latest] = await tiles.control.events(ctx, { limit: 1 });
    */
   async events(ctx: RunsQueries, options: { limit?: number } = {}): Promise<QueueEvent[]> {
-    const args = { queue: this.queue, ...options };
+    const args = { ...options, queue: this.queue };
     return await callComponent(() => ctx.runQuery(this.component.operate.events, args));
   }
 
@@ -305,7 +305,7 @@ export class QueueControl<Name extends string = string> {
     filter: JobFilter,
     options: ManyOptions,
   ): Promise<BulkReply> {
-    const args = { queue: this.queue, filter, ...options };
+    const args = { ...options, queue: this.queue, filter };
     return await callComponent(() => ctx.runMutation(this.component.operate[change], args));
   }
 }

@@ -84,7 +84,7 @@ export class ObservedQueue<
    * const failed = periods.reduce((sum, hour) => sum + hour.failed, 0);
    */
   async stats(ctx: RunsQueries, options: StatsOptions = {}): Promise<Stats> {
-    const args = { queue: this.name, ...options };
+    const args = { ...options, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.observe.stats, args));
   }
 
@@ -123,7 +123,7 @@ export class ObservedQueue<
    * const { light, reason, successRate } = await tiles.health(ctx, { last: 20 });
    */
   async health(ctx: RunsQueries, options: { last?: number } = {}): Promise<Health> {
-    const args = { queue: this.name, ...options };
+    const args = { ...options, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.observe.health, args));
   }
 
@@ -150,7 +150,7 @@ export class ObservedQueue<
    * });
    */
   async list(ctx: RunsQueries, options: ListOptions): Promise<JobPage> {
-    const args = { queue: this.name, ...options };
+    const args = { ...options, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.observe.list, args));
   }
 

@@ -305,7 +305,7 @@ export class Queue<
     options: { reason?: string } = {},
   ): Promise<CancelReply> {
     checkWrites(ctx, this.name);
-    const args = { id, queue: this.name, ...options };
+    const args = { ...options, id, queue: this.name };
     return await callComponent(() => ctx.runMutation(this.component.operate.cancelJob, args));
   }
 

@@ -58,3 +58,30 @@ test("a page receives the error, and the app's own code also its place", async (
   const own = await t.run(async (ctx) => await tiles.attempts(ctx as never, id as never));
   expect(own).toMatchObject([{ error: "no such scene", trace: "TypeError: no such scene" }]);
 });
+
+test("options that name another queue or job, as a page's arguments may, reach none but the method's own", async () => {
+  const t = setup();
+  const { id } = await oneRunning(t);
+  const own = await t.mutation(...pages.enqueue("loose", {}));
+  const other = { queue: "tiles", id: id as string };
+  const listed = { queue: "tiles", paginationOpts: { numItems: 10, cursor: null } };
+  const first = { queue: "tiles", limit: 10 };
+  const last = { queue: "tiles", last: 5 };
+  const page = { ...other, limit: 10 };
+  const why = { ...other, reason: "Mine." };
+  await t.run(async (given) => {
+    const ctx = given as never;
+    expect((await loose.list(ctx, listed)).page.map((job) => job.id)).toEqual([own]);
+    expect(await loose.logs(ctx, own, page)).toMatchObject({ entries: [] });
+    expect(await loose.output(ctx, own, page)).toMatchObject({ parts: [] });
+    expect(await loose.attempts(ctx, own, page)).toEqual([]);
+    expect((await loose.counts(ctx, first)).running.count).toBe(0);
+    expect((await loose.health(ctx, last)).ran).toBe(0);
+    expect(await loose.control.events(ctx, first)).toEqual([]);
+    expect(await loose.cancel(ctx, own, why)).toMatchObject({ canceled: true });
+    expect(await loose.control.cancelMany(ctx, {}, first)).toMatchObject({ changed: 0 });
+  });
+  const job = await t.query(...pages.status(id));
+  expect(job).toMatchObject({ status: "running" });
+  expect(job).not.toHaveProperty("cancelRequestedAt");
+});

@@ -151,7 +151,7 @@ export abstract class WatchedQueue<
     id: OwnJobId<Name>,
     options: { limit?: number } = {},
   ): Promise<AttemptStatus[] | null> {
-    const args = { id, queue: this.name, ...options };
+    const args = { ...options, id, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.lib.attempts, args));
   }
 
@@ -170,7 +170,7 @@ export abstract class WatchedQueue<
     id: OwnJobId<Name>,
     options: LogOptions = {},
   ): Promise<LogPage | null> {
-    const args = { id, queue: this.name, ...options };
+    const args = { ...options, id, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.lib.logs, args));
   }
 
@@ -190,7 +190,7 @@ export abstract class WatchedQueue<
     id: OwnJobId<Name>,
     options: OutputOptions = {},
   ): Promise<OutputPage | null> {
-    const args = { id, queue: this.name, ...options };
+    const args = { ...options, id, queue: this.name };
     return await callComponent(() => ctx.runQuery(this.component.lib.output, args));
   }
 
@@ -208,7 +208,7 @@ export abstract class WatchedQueue<
    */
   async counts(ctx: RunsQueries, options: { limit?: number } = {}): Promise<Counts> {
     return await callComponent(() =>
-      ctx.runQuery(this.component.lib.counts, { queue: this.name, ...options }),
+      ctx.runQuery(this.component.lib.counts, { ...options, queue: this.name }),
     );
   }
 }
