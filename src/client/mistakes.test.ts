@@ -17,6 +17,7 @@ const owned = conveyor.queue("owned", {
   context: v.object({ user: v.id("users") }),
 });
 const plain = conveyor.queue("plain", {});
+const perJob = conveyor.queue("perJob", { perJob: true });
 const tuned = conveyor.queue("tuned", { maxParallelism: 2 });
 
 const schema = defineSchema({
@@ -183,6 +184,17 @@ test("a number that only Convex heeds is refused where nothing of Convex works o
     'invalidArgument: maxParallelism of the queue "tuned" is for jobs that Convex runs, and the queue has no handler: its jobs ' +
       "would wait for workers outside. Name a handler in the definition or with `handledBy`, or leave maxParallelism out.",
   );
+});
+
+test("a handler of one job is refused where nothing of Convex works on the queue", async () => {
+  const handler = { action: "function://h" } as const;
+  const text =
+    'invalidArgument: A job of the queue "mails" cannot have a handler: the queue has none, so its jobs wait for workers ' +
+    "outside. Add `perJob: true` to its definition, or name a handler there or with `handledBy`.";
+  const mail = { to: "ada" };
+  expect(await refusal((ctx) => mails.enqueue(ctx, mail, { handler }))).toBe(text);
+  expect(await refusal((ctx) => mails.enqueueBatch(ctx, [mail], () => ({ handler })))).toBe(text);
+  expect(await refusal((ctx) => perJob.enqueue(ctx, {}, { handler }))).toBeNull();
 });
 
 describe("a number or a name that cannot be is refused with the rule and the given value", () => {

@@ -25,11 +25,12 @@ import type { BatchOptions, EnqueueOptions, KeyOption, PreferOption } from "./en
 import type { ValueValidator } from "./types.js";
 import { checkContext, checkPayload, checkValue, databaseOf } from "./validate.js";
 
-/** The validators for the jobs of a queue, and its `maxResets` if its definition has one. */
+/** The validators for the jobs of a queue, whether Convex runs them, and its `maxResets` if its definition has one. */
 export interface Shape {
   queue: string;
   payload: ValueValidator;
   context: ValueValidator;
+  push?: boolean | undefined;
   maxResets?: number | undefined;
 }
 
@@ -104,6 +105,7 @@ export class NewJobs {
     const ofKind = handler !== undefined && this.shape.maxResets === undefined;
     if (handler !== undefined && typeof handler === "object" && isInline(handler))
       throw inlineOfJob();
+    if (handler !== undefined && this.shape.push !== true) throw unheeded(this.shape.queue);
     return withoutUndefined({
       retry: retry === undefined ? undefined : retryRule(retry),
       maxResets:
@@ -149,6 +151,16 @@ function inlineOfJob(): Error {
     "A job of its own cannot have an inline handler: the queue's lanes run in it. Give the job an action, a mutation or a " +
       "query, or enqueue it into a queue that has this inline handler.",
     { argument: "handler" },
+  );
+}
+
+/** The job would wait for workers outside, which run handlers of their own. */
+function unheeded(queue: string): Error {
+  return conveyorError(
+    "invalidArgument",
+    `A job of the queue "${queue}" cannot have a handler: the queue has none, so its jobs wait for workers outside. Add ` +
+      "`perJob: true` to its definition, or name a handler there or with `handledBy`.",
+    { argument: "handler", queue },
   );
 }
 

@@ -367,7 +367,8 @@ export class Queue<
   private newJobs(ctx?: RunsMutations): NewJobs {
     if (ctx !== undefined) checkWrites(ctx, this.name);
     const { name: queue, payload, context } = this;
-    return new NewJobs({ queue, payload, context, maxResets: this.options.maxResets }, ctx);
+    const { push } = this.config;
+    return new NewJobs({ queue, payload, context, push, maxResets: this.options.maxResets }, ctx);
   }
 
   private async send(ctx: RunsMutations, jobs: NewJob[]): Promise<Enqueued[]> {
