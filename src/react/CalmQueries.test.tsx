@@ -222,3 +222,11 @@ test("a query that refuses, throws; and one that no component shows is no longer
   await pass(2 * EVERY_MS);
   expect(isAsked()).toBe(false);
 });
+
+test("without a provider the error says where it must stand", () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  expect(() => render(<CalmQueries>none</CalmQueries>)).toThrow(
+    "`CalmQueries` must stand within a `ConvexProvider`",
+  );
+  vi.restoreAllMocks();
+});

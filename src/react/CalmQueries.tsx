@@ -41,7 +41,9 @@ export function CalmQueries({
   children: ReactNode;
   everyMs?: number;
 }) {
-  const client = useConvex();
+  const client = useConvex() as ConvexReactClient | undefined;
+  if (client === undefined)
+    throw new Error("`CalmQueries` must stand within a `ConvexProvider`, whose client it uses.");
   const calm = useMemo(() => calmClient(client, everyMs), [client, everyMs]);
   return <ConvexProvider client={calm}>{children}</ConvexProvider>;
 }
