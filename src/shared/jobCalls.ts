@@ -185,11 +185,16 @@ export type ListQueueOf<Api extends ListApi> = FunctionArgs<Api["list"]>["queue"
 /** The queues of a module's `stats`. */
 export type StatsQueueOf<Api extends StatsApi> = FunctionArgs<Api["stats"]>["queue"] & string;
 
-/** The jobs of a queue in a module's `list`. */
-export type ListedOf<Api extends ListApi, Queue> = OfQueue<
+/** The jobs of a queue in a module's `list`, also of one that the app has written, with jobs of any queue. */
+export type ListedOf<Api extends ListApi, Queue> = ListedIn<
   FunctionReturnType<Api["list"]>["page"][number],
   Queue
 >;
+type ListedIn<Job, Queue> = Job extends { queue: infer Own }
+  ? Queue extends Own
+    ? Job
+    : never
+  : never;
 
 /** The options of a list besides its page. */
 export type ListRequest<Queue extends string = string> = {

@@ -1,8 +1,11 @@
 /** The functions for pages, once for all queues; and calls of them, with the types of the queue that an id remembers. */
 import { jobCalls, waitForResult, type JobId, type ResultClient } from "convex-conveyor";
-import { useEnqueue, useJob } from "convex-conveyor/react";
+import { useEnqueue, useJob, useJobs } from "convex-conveyor/react";
 import type { ConvexHttpClient } from "convex/browser";
+import { paginationOptsValidator } from "convex/server";
+import { v } from "convex/values";
 import { api } from "./_generated/api";
+import { query } from "./_generated/server";
 import { conveyor } from "./conveyor";
 import { renders } from "./renders";
 import { emails } from "./emails";
@@ -17,6 +20,18 @@ export const { enqueue, status, list, stats, logs, output, cancel, retry } = con
   },
   enqueue: { renders: (_ctx, { scene }) => ({ key: scene, priority: 1 }) },
 });
+
+/** A list of the app's own: the page's arguments are handed on. */
+export const own = query({
+  args: { queue: v.string(), paginationOpts: paginationOptsValidator },
+  handler: async (ctx, args) => await emails.list(ctx, args),
+});
+
+export function useOwn() {
+  const { results } = useJobs({ list: api.jobs.own }, { queue: "emails" });
+  const first: string | undefined = results[0]?.id;
+  return first;
+}
 
 export function usePage(id: JobId<"renders">, any: string) {
   const job = useJob(api.jobs, id, { attempts: true });
