@@ -25,6 +25,11 @@ describe("a definition comes to a configuration", () => {
     });
   });
 
+  test("lists that are read-only are taken, as those of a job are", () => {
+    const lists = { onCompleteExclude: ["canceled"], listBy: ["tag"] } as const;
+    expect(configOf("q", lists)).toMatchObject(lists);
+  });
+
   test("a retention that is undefined is the default", () => {
     const retention = { succeededMs: undefined, failedMs: 5 } as never;
     expect(configOf("q", { retention })).toMatchObject({

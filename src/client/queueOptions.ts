@@ -229,7 +229,7 @@ export interface QueueOptions<
    * @example
    * onCompleteExclude: ["canceled"]
    */
-  onCompleteExclude?: FinishedStatus[];
+  onCompleteExclude?: readonly FinishedStatus[];
   /**
    * How many jobs may run inside Convex at once, 0 to 2,000; 0 is a pause. May be changed while jobs run. Jobs that are no
    * mutations also need a place of the mount, of which all its queues have 48 on class S16, 192 on S256, 768 on D1024 and
@@ -260,7 +260,7 @@ export interface QueueOptions<
    * @example
    * export const reports = conveyor.queue("reports", { listBy: ["tag", "group"] });
    */
-  listBy?: ListBy[];
+  listBy?: readonly ListBy[];
   /**
    * The component's lines in the deployment's log about this queue's jobs, one line of JSON each.
    * @default "warn"
