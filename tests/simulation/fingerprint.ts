@@ -5,9 +5,12 @@ import path from "node:path";
 import { root } from "../support/paths.js";
 
 const FOLDERS = ["src", "local", "tests/simulation"];
-/** Planted bugs, records and tests play no part in a seed, nor do screens, documents, generated files and leftovers of tools. */
+/**
+ * Planted bugs, records, the command line and tests play no part in a seed, nor do screens, documents, generated files and
+ * leftovers of tools.
+ */
 const APART =
-  /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/((mutants|fixtures)\/|verified|record|coveragePage)|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$/;
+  /^src\/(cli|dashboard|page|react)\/|^tests\/simulation\/((mutants|fixtures)\/|verified|record|coveragePage|main|options|players|failures|shrink)|(^|\/)(\.[^/]*$|(node_modules|_generated)\/)|\.test\.tsx?$|\.md$/;
 
 export function sourcesFingerprint(): string {
   const hash = createHash("sha256");
