@@ -23,7 +23,7 @@ export function findMismatch(
   root: string,
   db?: GenericDatabaseReader<any>,
 ): Mismatch | null {
-  const value = ownOf(given);
+  const value = namesInherited(validator) ? ownOf(given) : given;
   if (fits(validator, value, db)) return findPassedOver(validator, value, root);
   return locate(validator, value, root, db);
 }
@@ -122,9 +122,20 @@ function byLibrary(validator: AnyValidator, value: unknown, path: string, db: Db
   }
 }
 
+/** Whether a validator has a field with a name that every object inherits, such as `constructor`. */
+function namesInherited(validator: AnyValidator): boolean {
+  if (validator.kind === "union") return validator.members.some(namesInherited);
+  if (validator.kind === "array") return namesInherited(validator.element);
+  if (validator.kind === "record") return namesInherited(validator.value);
+  if (validator.kind !== "object") return false;
+  return Object.entries<AnyValidator>(validator.fields).some(
+    ([name, field]) => name in Object.prototype || namesInherited(field),
+  );
+}
+
 /**
- * The value with fields of its own only: the library takes what every object inherits, such as `constructor`, for a field of that
- * name. A value that is too deep to be stored is checked as it is.
+ * The value with fields of its own only: the library takes an inherited one for a field of that name. A value that is too deep to
+ * be stored is checked as it is.
  */
 function ownOf(value: unknown, room: number = PAYLOAD_MAX_DEPTH): unknown {
   if (room === 0) return value;
