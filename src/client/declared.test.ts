@@ -1,5 +1,4 @@
 /** Declarations of queues: the wrapper has the component told, in the transaction of the call, and only where that is needed. */
-import { convexTest } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
@@ -11,9 +10,9 @@ import {
 import { v } from "convex/values";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DECLARATION_SETTLE_MS } from "../shared/index.js";
-import { register } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
 import { refusal } from "./setup.test.js";
+import { suiteOf } from "./suite.test.js";
 
 /** As two deployed versions of one app have it. */
 const versions = [10_000, 20_000].map((leaseMs) => {
@@ -70,14 +69,7 @@ const functions = {
 const api = anyApi["app"] as Record<string, any>;
 const schema = defineSchema({ ends: defineTable({ id: v.string() }) });
 
-function setup() {
-  const t = convexTest(schema, {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => functions,
-  });
-  register(t);
-  return t;
-}
+const setup = () => suiteOf(functions, schema);
 type App = ReturnType<typeof setup>;
 
 const queueRows = (t: App): Promise<any[]> =>

@@ -1,5 +1,5 @@
 /** Tokens made with `byQuery`: their workers have the jobs of the groups that the app's `groupsOf` answers at each call. */
-import { convexTest, type TestConvex } from "convex-test";
+import type { TestConvex } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
@@ -11,9 +11,9 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { beforeEach, describe, expect, test } from "vitest";
-import { register } from "../test.js";
 import { Conveyor, type ComponentApi, type WorkerCall } from "./index.js";
 import { refusal } from "./setup.test.js";
+import { suiteOf } from "./suite.test.js";
 
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -141,13 +141,7 @@ class Machine {
 }
 
 async function machine(groups: unknown = "byQuery", module = "app"): Promise<Machine> {
-  const t = convexTest(schema, {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-    "/convex/without.ts": async () => without,
-    "/convex/lists.ts": async () => lists,
-  });
-  register(t);
+  const t = suiteOf(app, schema, { without, lists });
   const { id, token } = await t.mutation(functions["create"], { name: "laptop", groups });
   for (const group of ["a", "b", "c"]) await t.mutation(functions["enqueue"], { group });
   return new Machine(t, id, token, module);

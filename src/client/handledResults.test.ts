@@ -1,5 +1,4 @@
 /** Results of handlers inside Convex, and handlers that change: on `convex-test`, with the real component. */
-import { convexTest } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
@@ -10,8 +9,9 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pass, register, settle } from "../test.js";
+import { pass, settle } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const component = (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor;
 const conveyor = new Conveyor(component);
@@ -95,14 +95,7 @@ const app = {
 
 const time = { advance: (ms: number) => vi.advanceTimersByTime(ms), stepMs: 250 };
 
-function setup() {
-  const t = convexTest(defineSchema({ written: defineTable({ n: v.number() }) }), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-  });
-  register(t);
-  return t;
-}
+const setup = () => suiteOf(app, defineSchema({ written: defineTable({ n: v.number() }) }));
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) });

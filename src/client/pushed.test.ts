@@ -1,5 +1,4 @@
 /** A queue with jobs that Convex itself runs, in an app's own tests: on `convex-test`, with the real component. */
-import { convexTest } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
@@ -13,8 +12,9 @@ import {
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readLine } from "../component/claim/lines.test.js";
-import { register, settle } from "../test.js";
+import { settle } from "../test.js";
 import { Conveyor, type ComponentApi, type MainLoop } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const advance = (ms: number) => vi.advanceTimersByTime(ms);
 
@@ -92,12 +92,8 @@ const { read: seesBooks } = conveyor.dashboardApi({
 const { read: seesAll } = conveyor.dashboardApi({ authorize: "public" });
 
 function setup() {
-  const t = convexTest(defineSchema({ booked: defineTable({ n: v.number() }) }), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => ({ ...app, seesSums, seesBooks, seesAll }),
-  });
-  register(t);
-  return t;
+  const schema = defineSchema({ booked: defineTable({ n: v.number() }) });
+  return suiteOf({ ...app, seesSums, seesBooks, seesAll }, schema);
 }
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,5 +1,4 @@
 /** Related data and `authorize`, on an app of its own: the app's data for each job at its claim. */
-import { convexTest } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
@@ -12,9 +11,9 @@ import {
 } from "convex/server";
 import { ConvexError, v } from "convex/values";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { register } from "../test.js";
 import type { Handlers, QueuesOf } from "../worker/types.js";
 import { Conveyor, jobCalls, type ComponentApi } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -76,12 +75,7 @@ const schema = defineSchema({
 
 async function setup() {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
-  const t = convexTest(schema, {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => functions,
-    "/convex/pictures.ts": async () => pictures,
-  });
-  register(t);
+  const t = suiteOf(functions, schema, { pictures });
   const { token } = await t.mutation(own.app.createToken, { name: "w" });
   await t.run(async (ctx) => await ctx.db.insert("pictures", { name: "sea", title: "The sea" }));
   const call = { token, sessionKey: "s" };

@@ -1,9 +1,7 @@
 /** How `convex-conveyor/test` lets the queues of an app's suite run: on `convex-test`, with the real component. */
-import { convexTest } from "convex-test";
 import {
   anyApi,
   componentsGeneric,
-  defineSchema,
   internalActionGeneric,
   internalMutationGeneric,
   mutationGeneric,
@@ -11,8 +9,9 @@ import {
 } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { pass, register, settle } from "../test.js";
+import { pass, settle } from "../test.js";
 import { Conveyor, RetryAfterError, vJobId, type ComponentApi } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const MINUTE = 60_000;
 
@@ -88,11 +87,7 @@ const app = {
 const time = { advance: (ms: number) => vi.advanceTimersByTime(ms) };
 
 function setup() {
-  const t = convexTest(defineSchema({}), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-  });
-  register(t);
+  const t = suiteOf(app);
   const enqueue = async (job: object) => await t.mutation(functions["enqueue"], job);
   const counts = async () => {
     const all: Record<string, { count: number }> = await t.query(functions["counts"], {});

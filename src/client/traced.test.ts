@@ -1,18 +1,12 @@
 /** Traces from enqueue to handler, by the real SDK of OpenTelemetry: on `convex-test`, with the real component. */
 import { trace } from "@opentelemetry/api";
 import { BasicTracerProvider, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import { convexTest } from "convex-test";
-import {
-  anyApi,
-  componentsGeneric,
-  defineSchema,
-  mutationGeneric,
-  queryGeneric,
-} from "convex/server";
+import { anyApi, componentsGeneric, mutationGeneric, queryGeneric } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { pass, register, settle, work } from "../test.js";
+import { pass, settle, work } from "../test.js";
 import { Conveyor, type ComponentApi, type Queue, type Tracer } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const spans: ReadableSpan[] = [];
 const provider = new BasicTracerProvider({
@@ -129,14 +123,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function setup() {
-  const t = convexTest(defineSchema({}), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-  });
-  register(t);
-  return t;
-}
+const setup = () => suiteOf(app);
 type World = ReturnType<typeof setup>;
 
 async function enqueue(t: World, queue: Name, does: string, options?: object): Promise<string> {

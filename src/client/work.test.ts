@@ -1,17 +1,11 @@
 /** Workers that `convex-conveyor/test` gives an app's suite for its pull queues: on `convex-test`, with the real component. */
-import { convexTest } from "convex-test";
-import {
-  anyApi,
-  componentsGeneric,
-  defineSchema,
-  mutationGeneric,
-  queryGeneric,
-} from "convex/server";
+import { anyApi, componentsGeneric, mutationGeneric, queryGeneric } from "convex/server";
 import type { ApiFromModules, FilterApi, FunctionReference } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { pass, register, work } from "../test.js";
+import { pass, work } from "../test.js";
 import { Conveyor, vJobId, type ComponentApi } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const MINUTE = 60_000;
 
@@ -57,14 +51,7 @@ const api = anyApi as unknown as FilterApi<
   FunctionReference<any, "public">
 >;
 
-function setup() {
-  const t = convexTest(defineSchema({}), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-  });
-  register(t);
-  return t;
-}
+const setup = () => suiteOf(app);
 
 describe.each(["faked", "real"])("on %s timers", (timers) => {
   const time = timers === "faked" ? { advance: (ms: number) => vi.advanceTimersByTime(ms) } : {};

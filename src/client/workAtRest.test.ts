@@ -1,11 +1,11 @@
 /** Jobs that a worker of an app's suite does to their end, and jobs that are not for it, beside which it is at rest. */
-import { convexTest } from "convex-test";
-import { anyApi, componentsGeneric, defineSchema, mutationGeneric } from "convex/server";
+import { anyApi, componentsGeneric, mutationGeneric } from "convex/server";
 import type { ApiFromModules, FilterApi, FunctionReference } from "convex/server";
 import { v } from "convex/values";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { register, work } from "../test.js";
+import { work } from "../test.js";
 import { Conveyor, type ComponentApi } from "./index.js";
+import { suiteOf } from "./suite.test.js";
 
 const conveyor = new Conveyor(
   (componentsGeneric() as unknown as { conveyor: ComponentApi }).conveyor,
@@ -31,14 +31,7 @@ const time = { advance: (ms: number) => vi.advanceTimersByTime(ms) };
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) }));
 afterEach(() => void vi.useRealTimers());
 
-function setup() {
-  const t = convexTest(defineSchema({}), {
-    "/convex/_generated/server.ts": async () => ({}),
-    "/convex/app.ts": async () => app,
-  });
-  register(t);
-  return t;
-}
+const setup = () => suiteOf(app);
 
 test.each([
   ["prefers a worker", { prefer: { worker: "bob", forMs: 3_600_000 } }],
