@@ -194,30 +194,36 @@ function bindSyscalls(host: () => Host, realm: Realm): Record<string, unknown> {
  * clear one is nothing (udf-runtime/src/02_timers.ts).
  */
 function effects(host: () => Host, realm: Realm): Record<string, unknown> {
+  const allowed = <T>(run: () => T, refused: (error: Error) => T): T =>
+    inRealm(realm, () => {
+      try {
+        return run();
+      } catch (error) {
+        if (!(error instanceof EffectRefused)) throw error;
+        return refused(new realm.Error(error.message));
+      }
+    });
   const setTimer =
     (name: string, repeat: boolean) =>
     (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-      inRealm(realm, () => {
-        try {
-          const timers = host().effects(name);
-          return timers.setTimer(ms, repeat, () => run(...args));
-        } catch (error) {
-          if (!(error instanceof EffectRefused)) throw error;
-          void realm.Promise.reject(new realm.Error(error.message));
+      allowed(
+        () =>
+          host()
+            .effects(name)
+            .setTimer(ms, repeat, () => run(...args)),
+        (error) => {
+          void realm.Promise.reject(error);
           return 0;
-        }
-      });
+        },
+      );
   const clearTimer =
     (name: string) =>
     (id?: number): void => {
       if (id === undefined) return;
-      inRealm(realm, () => {
-        try {
-          host().effects(name).clearTimer(id);
-        } catch (error) {
-          if (!(error instanceof EffectRefused)) throw error;
-        }
-      });
+      allowed(
+        () => host().effects(name).clearTimer(id),
+        () => undefined,
+      );
     };
   return {
     setTimeout: setTimer("setTimeout", false),
@@ -225,15 +231,13 @@ function effects(host: () => Host, realm: Realm): Record<string, unknown> {
     clearTimeout: clearTimer("clearTimeout"),
     clearInterval: clearTimer("clearInterval"),
     fetch: (...args: Parameters<typeof fetch>) =>
-      inRealm(realm, () => {
-        try {
+      allowed(
+        () => {
           const { fetch: start } = host().effects("fetch");
           return host().track(start(...args));
-        } catch (error) {
-          if (!(error instanceof EffectRefused)) throw error;
-          return realm.Promise.reject(new realm.Error(error.message));
-        }
-      }),
+        },
+        (error) => realm.Promise.reject(error),
+      ),
   };
 }
 
