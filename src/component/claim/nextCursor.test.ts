@@ -38,7 +38,7 @@ function after(
 }
 
 const known = (epoch: number, bounds: ReturnType<typeof bound>[]): PrivateCursor => ({
-  ...{ groups: [], dear: new Map() },
+  ...{ conditions: [], dear: new Map() },
   queues: new Map([["tiles", { epoch, bounds }]]),
 });
 

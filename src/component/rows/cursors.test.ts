@@ -66,7 +66,7 @@ describe("the private cursor's string", () => {
     const seq = 1_767_225_600_000_000_123n;
     const bounds = [{ order: 21, shard: 3, seq, creationTime: 1_767_225_600_000.0625 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);
-    const cursor = { groups: [], queues, dear: new Map() };
+    const cursor = { conditions: [], queues, dear: new Map() };
     expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
   });
 
@@ -77,7 +77,7 @@ describe("the private cursor's string", () => {
     );
     const other = { order: 20, shard: 64, seq: 5n, creationTime: 1.5 };
     const queues = new Map([["tiles", { epoch: 0, bounds: [...bounds, other] }]]);
-    const cursor = encodeCursor({ groups: [], queues, dear: new Map() });
+    const cursor = encodeCursor({ conditions: [], queues, dear: new Map() });
     expect(decodeCursor(cursor).queues).toEqual(queues);
     expect(cursor.length).toBeLessThan(100);
   });
@@ -85,12 +85,12 @@ describe("the private cursor's string", () => {
   test("knows nothing for other groups than it was made for: their rows lie below", () => {
     const bounds = [{ order: 21, shard: 3, seq: 7n, creationTime: 1 }];
     const queues = new Map([["tiles", { epoch: 2, bounds }]]);
-    const cursor = encodeCursor({ groups: ["a", "b"], queues, dear: new Map() });
+    const cursor = encodeCursor({ conditions: ["a", "b"], queues, dear: new Map() });
     expect(decodeCursor(cursor, ["a", "b"]).queues).toEqual(queues);
-    for (const groups of [[], ["a"], ["a", "b", "c"]]) {
-      expect(decodeCursor(cursor, groups).queues.size).toBe(0);
+    for (const conditions of [[], ["a"], ["a", "b", "c"]]) {
+      expect(decodeCursor(cursor, conditions).queues.size).toBe(0);
     }
-    const everybodys = encodeCursor({ groups: [], queues, dear: new Map() });
+    const everybodys = encodeCursor({ conditions: [], queues, dear: new Map() });
     expect(decodeCursor(everybodys, ["a"]).queues.size).toBe(0);
     expect(decodeCursor(everybodys).queues).toEqual(queues);
   });
@@ -124,7 +124,7 @@ describe("the private cursor's string", () => {
       ...{ ...bound, shard, seq: 2n ** 62n + BigInt(shard) },
     }));
     const queues = new Map([["tiles", { epoch: 0, bounds }]]);
-    expect(encodeCursor({ groups: [], queues, dear: new Map() })).toBe("{}");
+    expect(encodeCursor({ conditions: [], queues, dear: new Map() })).toBe("{}");
   });
 
   test.each([

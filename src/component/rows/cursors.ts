@@ -10,9 +10,8 @@
  * *Public* bounds hold for everyone and are written by the janitor only. *Private* ones travel with one session's
  * claims, as a string that no other session reads. They may pass rows that this claimer can never take under its
  * conditions (rows of other groups, or that prefer other labels), so the string names these conditions, and is dropped
- * when they change. The
- * budget for its jobs changes from claim to claim: bounds that pass rows which are too dear stand beside the other
- * bounds, each with the budget up to which it holds.
+ * when they change. The budget for its jobs changes from claim to claim: bounds that pass rows which are too dear stand
+ * beside the other bounds, each with the budget up to which it holds.
  */
 import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES, type Status } from "../../shared/index.js";
@@ -154,7 +153,7 @@ export async function pendingFrom(
 /** The bounds that a session keeps from claim to claim. */
 export interface PrivateCursor {
   /** The bounds hold only under these conditions; empty for jobs of every group and a worker without labels. */
-  groups: readonly string[];
+  conditions: readonly string[];
   queues: Map<string, QueueBounds>;
   /** The bounds that hold up to a budget, by queue, the latest last. */
   dear: Map<string, QueueBounds[]>;
@@ -195,14 +194,14 @@ export function boundsToRaise(
  */
 type Wire = Record<string, [epoch: number, ...alike: Alike[]]>;
 type Alike = [seq: string, creationTime: number, ...places: [order: number, ...shards: number[]][]];
-/** Beside the queues' names, which never have this form. */
-const GROUPS = "#groups";
+/** Beside the names of queues, which never have this form: groups first, and the labels that the bounds depend on. */
+const CONDITIONS = "#groups";
 const DEAR = "#dear";
 type Dear = [queue: string, maxCost: number, epoch: number, ...alike: Alike[]];
-type Whole = Wire & { [GROUPS]?: readonly string[]; [DEAR]?: Dear[] };
+type Whole = Wire & { [CONDITIONS]?: readonly string[]; [DEAR]?: Dear[] };
 
-export function encodeCursor({ groups, queues, dear }: PrivateCursor): string {
-  const wire: Record<string, unknown> = groups.length > 0 ? { [GROUPS]: groups } : {};
+export function encodeCursor({ conditions, queues, dear }: PrivateCursor): string {
+  const wire: Record<string, unknown> = conditions.length > 0 ? { [CONDITIONS]: conditions } : {};
   for (const [queue, { epoch, bounds }] of queues) wire[queue] = [epoch, ...alikeOf(bounds)];
   const cheap = JSON.stringify(wire);
   const all = [...dear].flatMap(([queue, some]) =>
@@ -237,15 +236,15 @@ function alikeOf(bounds: readonly Bound[]): Alike[] {
 /** The cursor's bounds for a claimer under these conditions. A cursor that was made under others has none. */
 export function decodeCursor(
   cursor: string | undefined,
-  groups: readonly string[] = [],
+  conditions: readonly string[] = [],
 ): PrivateCursor {
   const queues = new Map<string, QueueBounds>();
   const dear = new Map<string, QueueBounds[]>();
-  if (cursor === undefined) return { groups, queues, dear };
+  if (cursor === undefined) return { conditions, queues, dear };
   if (isTooLarge(cursor)) throw notOurs();
   let madeFor: unknown;
   try {
-    const { [GROUPS]: theirs = [], [DEAR]: some = [], ...wire } = JSON.parse(cursor) as Whole;
+    const { [CONDITIONS]: theirs = [], [DEAR]: some = [], ...wire } = JSON.parse(cursor) as Whole;
     madeFor = theirs;
     for (const [queue, [epoch, ...alike]] of Object.entries(wire)) {
       queues.set(queue, { epoch, bounds: alike.flatMap(decodeBounds) });
@@ -257,8 +256,8 @@ export function decodeCursor(
   } catch {
     throw notOurs();
   }
-  if (JSON.stringify(madeFor) === JSON.stringify(groups)) return { groups, queues, dear };
-  return { groups, queues: new Map(), dear: new Map() };
+  if (JSON.stringify(madeFor) === JSON.stringify(conditions)) return { conditions, queues, dear };
+  return { conditions, queues: new Map(), dear: new Map() };
 }
 
 /** In bytes, as it is stored: a character may be three of them. */
@@ -269,12 +268,12 @@ function isTooLarge(cursor: string): boolean {
 
 /** The cursor's bounds in these queues: bounds in other queues are not kept. */
 export function ofQueues(
-  { groups, queues, dear }: PrivateCursor,
+  { conditions, queues, dear }: PrivateCursor,
   names: ReadonlySet<string>,
 ): PrivateCursor {
   const isOurs = ([queue]: [string, unknown]) => names.has(queue);
   return {
-    groups,
+    conditions,
     queues: new Map([...queues].filter(isOurs)),
     dear: new Map([...dear].filter(isOurs)),
   };
