@@ -153,20 +153,13 @@ class Played {
     const { tracer } = options;
     const budget = maxCost === undefined ? {} : { maxCost };
     const queues = [...handlers.keys()].sort();
+    const name = NAME;
     this.loop = new Loop({
-      ...{
-        clock,
-        name: NAME,
-        queues,
-        concurrency,
-        presenceMs: 0,
-        output: OUTPUT_DEFAULT,
-        ...budget,
-      },
+      ...{ clock, name, queues, concurrency, presenceMs: 0, output: OUTPUT_DEFAULT, ...budget },
       ...(tracer === undefined ? {} : { tracer }),
       transport: transportOver(
         {
-          ...{ token, api, name: NAME, queues, ...budget, sessionKey: crypto.randomUUID() },
+          ...{ token, api, name, queues, ...budget, sessionKey: crypto.randomUUID() },
           ...{ labels: [...labels].sort(), groups: [...groups].sort() },
         },
         this.wire(),

@@ -56,14 +56,16 @@ export function running(simulation: Simulation): Core | null {
   }
 }
 
-/** State of one simulation, which a part keeps from event to event. */
-export function kept<State>(initial: () => State): (simulation: Simulation) => State {
-  const states = new WeakMap<Simulation, State>();
-  return (simulation) => {
-    const known = states.get(simulation);
+/** State of one simulation, which a part keeps from event to event; or what is made once of another object. */
+export function kept<State, Of extends object = Simulation>(
+  make: (of: Of) => State,
+): (of: Of) => State {
+  const states = new WeakMap<Of, State>();
+  return (of) => {
+    const known = states.get(of);
     if (known !== undefined) return known;
-    const made = initial();
-    states.set(simulation, made);
+    const made = make(of);
+    states.set(of, made);
     return made;
   };
 }

@@ -1,7 +1,7 @@
 /** A new version of the code is pushed while everything runs, and the old one again. */
 import type { ComponentInstance, Deployment } from "../../../local/functions/types.js";
 import type { Part } from "../part.js";
-import { running } from "../moments.js";
+import { kept, running } from "../moments.js";
 import { deployedIn } from "../workloads/secondMount.js";
 
 export const newVersion: Part = {
@@ -31,22 +31,16 @@ export const newVersion: Part = {
   marks: ["is pushed"],
 };
 
-const known = new WeakMap<Deployment, Deployment>();
-
 /**
  * The same in every line, and yet another deployment: instances, contexts and modules of its own. Made once, so that these are
  * kept.
  */
-function nextOf(deployment: Deployment): Deployment {
-  const made = known.get(deployment);
-  if (made !== undefined) return made;
+const nextOf = kept((deployment: Deployment): Deployment => {
   const instances = new Map(
     [...deployment.instances].map(([namespace, instance]) => [namespace, another(instance)]),
   );
-  const next = { ...deployment, instances };
-  known.set(deployment, next);
-  return next;
-}
+  return { ...deployment, instances };
+});
 
 function another(instance: ComponentInstance): ComponentInstance {
   const { definition } = instance;

@@ -5,7 +5,7 @@
 import { DECLARATION_SETTLE_MS } from "../../../src/shared/index.js";
 import type { Deployment } from "../../../local/functions/types.js";
 import { DEPLOYED } from "../app/names.js";
-import { running } from "../moments.js";
+import { kept, running } from "../moments.js";
 import type { Part } from "../part.js";
 import type { Planned, QueueName, WorkerSpec } from "../plan.js";
 import type { Simulation } from "../simulation.js";
@@ -72,23 +72,17 @@ export const DEPLOYED_WORKER: WorkerSpec = {
 /** It may die meanwhile: then it is as it was. */
 async function push(simulation: Simulation, by: By): Promise<void> {
   if (running(simulation) === null) return;
-  const variant = variantOf(simulation.given.built.deployment, by);
+  const variant = variantsOf(simulation.given.built.deployment)[by]!;
   await simulation.world.install(deployedIn(simulation, variant)).then(
     () => simulation.happened(`is done by ${by}`),
     () => null,
   );
 }
 
-const known = new WeakMap<Deployment, Map<By, Deployment>>();
-
-/** Made once, so that its sandboxes are kept from seed to seed. */
-function variantOf(deployment: Deployment, by: By): Deployment {
-  const variants = known.get(deployment) ?? new Map<By, Deployment>();
-  known.set(deployment, variants);
-  const variant = variants.get(by) ?? deployedBy(deployment, by);
-  variants.set(by, variant);
-  return variant;
-}
+/** Made once, so that their sandboxes are kept from seed to seed. */
+const variantsOf = kept((deployment: Deployment) =>
+  Object.fromEntries(BY.map((by) => [by, deployedBy(deployment, by)])),
+);
 
 const TEXT = "deployed by act";
 

@@ -8,6 +8,7 @@ import type { Part } from "../part.js";
 import type { Plan, Planned, WorkerSpec } from "../plan.js";
 import type { Simulation } from "../simulation.js";
 import { COMPONENT } from "../deployment.js";
+import { kept } from "../moments.js";
 
 /** Under which name the app mounts it. */
 export const SECOND = "second";
@@ -81,21 +82,15 @@ export const SECOND_WORKER: WorkerSpec = {
   isOfSecond: true,
 };
 
-const known = new WeakMap<Deployment, Deployment>();
-
 /** The same app where it mounts the component a second time: of one definition, with rows of its own. */
-export function withSecond(deployment: Deployment): Deployment {
-  const made = known.get(deployment);
-  if (made !== undefined) return made;
+export const withSecond = kept((deployment: Deployment): Deployment => {
   const app = deployment.instances.get("")!;
   const first = deployment.instances.get(COMPONENT)!;
   const instances = new Map(deployment.instances)
     .set("", { ...app, children: new Map(app.children).set(SECOND, SECOND) })
     .set(SECOND, { ...first, namespace: SECOND });
-  const next = { ...deployment, instances };
-  known.set(deployment, next);
-  return next;
-}
+  return { ...deployment, instances };
+});
 
 /** The deployment that a simulation pushes. */
 export function deployedIn(simulation: Simulation, deployment: Deployment): Deployment {
