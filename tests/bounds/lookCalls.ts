@@ -62,7 +62,8 @@ export function observeCalls({ long, pending, world, tokenId }: FullWorld) {
     ],
     "claim/onCall:seePeers": [
       query("claim/onCall:seePeers", {
-        ...{ peers: peersIn(tokenId), worker: "worker", now },
+        ...{ peers: peersIn(tokenId), worker: "worker" },
+        ...{ now, isOneOf: false, draw: 0 },
         ...{ left: 1_000_000, atLeast: 8 },
       }),
     ],

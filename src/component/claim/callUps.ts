@@ -9,10 +9,9 @@
  * Reads for real: the row of its peers; for a certain call-up the first places, too. Writes: that row; two old ones where
  * it is a new one. Conflicts with: another call-up of the same peers.
  */
-import { v, type ObjectType } from "convex/values";
+import { v, type Infer, type ObjectType } from "convex/values";
 import {
   CALL_UP_AGAIN_MS,
-  CALL_UP_ASKS,
   CALL_UP_MAX,
   CALL_UPS_FORGOTTEN,
   CALL_UPS_KEPT_MS,
@@ -21,19 +20,33 @@ import {
   IDLE_LIVE_MS,
   LEASES_MAX,
   ON_CALL,
+  RANKED_SESSIONS_MAX,
   SESSIONS_READ_BYTES,
   stableHash,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
-import { peersOf, WATCHING } from "../rows/duties.js";
+import { FIRST_PLACE, peersOf, WATCHING } from "../rows/duties.js";
 import { bytesOf } from "../rows/rowBytes.js";
 import { authorize } from "../rows/tokens.js";
 
-/** What a snapshot shows of them. */
+/** Peers on call that one transaction reads: with the one that watches, and entries of silent ones. */
+const LISTENERS_READ = 4 * RANKED_SESSIONS_MAX;
+
+export const vListener = v.object({
+  id: v.id("sessions"),
+  sessionKey: v.string(),
+  since: v.optional(v.number()),
+  lastSeenAt: v.number(),
+});
+export type Listener = Infer<typeof vListener>;
+
+/** What a snapshot shows of the ones that stand by. */
 export const vCallable = {
   callUp: v.union(v.object({ upTo: v.number(), count: v.number(), at: v.number() }), v.null()),
-  /** The first places that stand by, in order: one, or for a call-up all of it. */
+  /** Whether it is to make the next call-up, of the many calls that may. */
+  asks: v.boolean(),
+  /** The first places that stand by, in order: a few, or for a call-up all of it. */
   places: v.array(v.number()),
   /** Up to which place the worker itself has been called up, with its peers or by its name. */
   last: v.number(),
@@ -98,6 +111,17 @@ export async function callUpPreferred(
       await ctx.db.insert("callUps", { peers: key, upTo, count: 1, at: now });
     }
   }
+}
+
+export async function readListeners(db: DatabaseReader, peers: string): Promise<Listener[]> {
+  const rows = await db
+    .query("sessions")
+    .withIndex("peers", (q) => q.eq("peers", peers).lt("standbySince", FIRST_PLACE))
+    .take(LISTENERS_READ);
+  return rows.map(({ _id: id, sessionKey, standbySince, lastSeenAt }) => ({
+    ...{ id, sessionKey, lastSeenAt },
+    ...(standbySince === undefined ? {} : { since: standbySince }),
+  }));
 }
 
 /** The first live places that have not been called. Places of sessions that are gone are passed. */
@@ -166,15 +190,14 @@ export async function callUp(
     watcher: { lastSeenAt: number } | undefined;
     most?: number;
     lacking?: number;
-    /** By a worker that the last call-up called, with as many others: about four of these make the next one. */
+    /** By a worker that the last call-up called, with as many others. */
     wasCalled?: boolean;
     againMs?: number | undefined;
   },
 ): Promise<boolean> {
   const isCertain = most !== undefined;
+  if ((wasCalled || !isCertain) && !seen.asks) return false;
   const isBurst = wasCalled || nextCount(seen.callUp, now) > ON_CALL;
-  const isOneOf = wasCalled || (isBurst && !isCertain);
-  if (isOneOf && Math.random() * (seen.callUp?.count ?? 0) >= CALL_UP_ASKS) return false;
   const isWatcherCalled = (seen.callUp?.upTo ?? 0) >= (watcher?.lastSeenAt ?? 0);
   if (!isCertain && seen.places.length === 0 && isWatcherCalled) return false;
   const row = await findCallUp(ctx.db, peers);

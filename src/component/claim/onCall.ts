@@ -27,6 +27,7 @@
  */
 import { v, type Infer } from "convex/values";
 import {
+  CALL_UP_ASKS,
   CALL_UP_MAX,
   checkInteger,
   DUTY_BEAT_MS,
@@ -45,7 +46,7 @@ import {
   type OnCallRequest,
 } from "../../shared/index.js";
 import { internal } from "../_generated/api.js";
-import { internalQuery, type DatabaseReader, type MutationCtx } from "../_generated/server.js";
+import { internalQuery, type MutationCtx } from "../_generated/server.js";
 import { FIRST_PLACE, FULL, isOnCall, peersOf, WATCHING, type DutyFields } from "../rows/duties.js";
 import { setDuty, type Session } from "../rows/sessions.js";
 import {
@@ -54,21 +55,13 @@ import {
   findCallUp,
   keyOfName,
   nextCount,
+  readListeners,
   readPlaces,
   vCallable,
+  vListener,
+  type Listener,
 } from "./callUps.js";
 import type { Claimed, ClaimRequest } from "./claimCall.js";
-
-/** Peers on call that one transaction reads: with the one that watches, and entries of silent ones. */
-const LISTENERS_READ = 4 * RANKED_SESSIONS_MAX;
-
-const vListener = v.object({
-  id: v.id("sessions"),
-  sessionKey: v.string(),
-  since: v.optional(v.number()),
-  lastSeenAt: v.number(),
-});
-type Listener = Infer<typeof vListener>;
 
 const vSeen = v.object({
   /** The workers on call, and the one that watches. */
@@ -79,14 +72,17 @@ type Seen = Infer<typeof vSeen>;
 
 const OFF: Duty = { kind: "off" };
 
-/** To be called with `useStaleSnapshot`. */
+/**
+ * To be called with `useStaleSnapshot`. Of many that may make the next call-up about four do, as `draw` says, from 0 up to 1:
+ * of as many as the last one called, of which a worker may be one. They alone see all places that it calls, for `left` jobs.
+ */
 export const seePeers = internalQuery({
   args: {
-    ...{ peers: v.string(), worker: v.string() },
-    ...{ now: v.number(), left: v.number(), atLeast: v.number() },
+    ...{ peers: v.string(), worker: v.string(), now: v.number(), left: v.number() },
+    ...{ isOneOf: v.boolean(), draw: v.number(), atLeast: v.number() },
   },
   returns: vSeen,
-  handler: async ({ db }, { peers, worker, now, left, atLeast }): Promise<Seen> => {
+  handler: async ({ db }, { peers, worker, now, left, isOneOf, draw, atLeast }): Promise<Seen> => {
     const [listeners, row, named] = await Promise.all([
       readListeners(db, peers),
       findCallUp(db, peers),
@@ -94,9 +90,11 @@ export const seePeers = internalQuery({
     ]);
     const last = Math.max(row?.upTo ?? 0, named?.upTo ?? 0);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
-    const count = left > 0 ? nextCount(callUp, now, left) : 1;
+    const isBurst = isOneOf || nextCount(callUp, now) > ON_CALL;
+    const asks = draw * (isBurst ? (callUp?.count ?? 0) : 0) < CALL_UP_ASKS;
+    const count = left > 0 && asks ? nextCount(callUp, now, left) : 1;
     const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);
-    return { listeners, callUp, places, last };
+    return { listeners, callUp, asks, places, last };
   },
 });
 
@@ -106,22 +104,13 @@ async function see(
   session: Session,
   now: number,
   left: number,
+  isOneOf = false,
 ): Promise<Seen> {
   // The first places say how often it is to beat on standby: one on call seldom stands by.
   const atLeast = isOnCall(session, peers) ? 1 : STANDBY_FIRST;
-  const args = { peers, worker: session.name, now, left, atLeast };
+  const look = { now, isOneOf, draw: Math.random(), left, atLeast };
+  const args = { peers, worker: session.name, ...look };
   return await ctx.runQuery(internal.claim.onCall.seePeers, args, { useStaleSnapshot: true });
-}
-
-async function readListeners(db: DatabaseReader, peers: string): Promise<Listener[]> {
-  const rows = await db
-    .query("sessions")
-    .withIndex("peers", (q) => q.eq("peers", peers).lt("standbySince", FIRST_PLACE))
-    .take(LISTENERS_READ);
-  return rows.map(({ _id: id, sessionKey, standbySince, lastSeenAt }) => ({
-    ...{ id, sessionKey, lastSeenAt },
-    ...(standbySince === undefined ? {} : { since: standbySince }),
-  }));
 }
 
 interface Standing {
@@ -200,10 +189,11 @@ async function dutyAfterClaim(
   now: number,
 ): Promise<Chosen> {
   const peers = peersOf(session, request);
-  const seen = await see(ctx, peers, session, now, left);
-  const standing = standingOf(seen, session, now);
   // One that was called up was not enough, if it leaves any.
   const wasCalled = session.peers === peers && (session.standbySince ?? 0) >= WATCHING;
+  const isOneOf = wasCalled || (room === 0 && !isOnCall(session, peers));
+  const seen = await see(ctx, peers, session, now, left, isOneOf);
+  const standing = standingOf(seen, session, now);
   const lacking = Math.max(0, left - room - (wasCalled ? 0 : standing.withRoom.length));
   if (room === 0) return await fillUp(ctx, session, peers, { seen, shown: standing }, lacking, now);
   const call = { now, watcher: standing.watcher, wasCalled, lacking };
@@ -266,7 +256,7 @@ export async function dutyAtBeat(
   // It has claimed as one of them, and the rows that its words write are bounded by that.
   const isOn = isOnCall(session, peers);
   if (isOn) await callUpPreferred(ctx, peers, prefers, now);
-  const seen = await see(ctx, peers, session, now, more);
+  const seen = await see(ctx, peers, session, now, more, !isOn);
   // It ends its duty. Workers on call that do so at the same time may be the last with room.
   const isFull = room === 0 && isOn;
   const listeners = isFull ? await readListeners(ctx.db, peers) : seen.listeners;

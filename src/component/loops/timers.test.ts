@@ -280,7 +280,8 @@ describe("the timer", () => {
     await world.advance(6_000);
     await world.t.run(async (ctx) => {
       const session = (await ctx.db.query("sessions").first())!;
-      await ctx.db.patch("sessions", session._id, { expiresAt: Date.now() - 3_600_000 });
+      const lastSeenAt = Date.now() - 3_600_000;
+      await ctx.db.patch("sessions", session._id, { lastSeenAt, expiresAt: lastSeenAt + 10_000 });
     });
     await world.sweep();
     expect(await world.status(job!.id)).toMatchObject({ status: "pending" });

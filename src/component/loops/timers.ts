@@ -48,11 +48,14 @@ export function isFar({ dueAt }: { dueAt: number }, now: number): boolean {
   return dueAt > now + FAR_MS;
 }
 
-/** The session with the lease that is over first, of all that hold any. */
-export async function firstActive(db: DatabaseReader): Promise<Doc<"sessions"> | null> {
+/** The session that is to be checked first, of all that hold a lease; `until`: if it is to be checked before. */
+export async function firstActive(
+  db: DatabaseReader,
+  until = Infinity,
+): Promise<Doc<"sessions"> | null> {
   return await db
     .query("sessions")
-    .withIndex("state", (q) => q.eq("state", "active"))
+    .withIndex("state", (q) => q.eq("state", "active").lt("expiresAt", until))
     .first();
 }
 

@@ -138,7 +138,7 @@ interface Spoken {
  * But a lease that the session was asked to end, and no longer speaks of, is renewed this once and then over: a worker
  * that dropped it silently would keep it for as long as it lives.
  */
-function alive(held: HeldLease[], now: number, spoken?: Spoken) {
+function alive(held: HeldLease[], now: number, known?: Session, spoken?: Spoken) {
   const isIn = (list: readonly Lease[], { id, attempt }: HeldLease) =>
     list.some((lease) => lease.id === id && lease.attempt === attempt);
   const leases = held.map((lease) =>
@@ -151,7 +151,7 @@ function alive(held: HeldLease[], now: number, spoken?: Spoken) {
   );
   return {
     state: leases.length === 0 ? ("idle" as const) : ("active" as const),
-    expiresAt: expiry(leases, now),
+    expiresAt: expiry(leases, now, known?.state === "active" ? known.expiresAt : undefined),
     lastSeenAt: now,
     leases,
   };
@@ -193,7 +193,7 @@ export async function keepLeases(
   now: number,
 ): Promise<void> {
   const isLookedAfter = session.lane !== undefined && session.state === "active";
-  await db.patch("sessions", session._id, isLookedAfter ? awake(leases, now) : alive(leases, now));
+  await db.patch("sessions", session._id, isLookedAfter ? awake(leases, now) : alive(leases, now, session));
 }
 
 /** Some of a lane's leases are over. It is watched as before, also without leases. */
@@ -256,7 +256,7 @@ export async function closeCall(
   const leases = [...session.leases, ...call.claimed];
   const { recorded = 0, isAwake } = call;
   const of = call.spoken && { ...call.spoken, before: session.callSeq };
-  const seen = isAwake === true ? awake(leases, now) : alive(leases, now, of);
+  const seen = isAwake === true ? awake(leases, now) : alive(leases, now, session, of);
   const changed = {
     ...seen,
     ...spoken(session, seen.state, call.about, now),
@@ -315,7 +315,7 @@ export async function renew(
   now: number,
   about?: About,
 ): Promise<Session> {
-  const seen = alive(session.leases, now, { named, asked, before: session.callSeq });
+  const seen = alive(session.leases, now, session, { named, asked, before: session.callSeq });
   const isNamed = ({ id, attempt }: HeldLease) =>
     named.some((lease) => lease.id === id && lease.attempt === attempt);
   const known = seen.leases.filter(isNamed);

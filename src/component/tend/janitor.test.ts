@@ -57,6 +57,47 @@ describe("ending leases", () => {
     expect(await worker.heartbeat([job!])).toEqual(["ok"]);
   });
 
+  test("a busy session is checked at the same time until half of its lease has passed", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    const { expiresAt } = await worker.session();
+    for (let i = 0; i < 29; i += 1) {
+      await world.advance(1_000);
+      await worker.heartbeat([job!]);
+      expect((await worker.session()).expiresAt).toBe(expiresAt);
+    }
+    await world.advance(2_000);
+    await worker.heartbeat([job!]);
+    expect((await worker.session()).expiresAt).toBeGreaterThan(expiresAt + 30_000);
+  });
+
+  test("a session that is checked before its lease is over keeps it to its end", async () => {
+    const world = await newWorld({ leaseMs: 10_000, maxResets: 3 });
+    const id = await world.enqueue();
+    const worker = world.worker("a");
+    const [job] = await worker.claim();
+    await world.advance(4_000);
+    await worker.heartbeat([job!]);
+    // It was to be checked ten seconds after its claim, and that is what happens.
+    await world.advance(9_000);
+    expect(await world.status(id)).toMatchObject({ status: "running" });
+    expect((await worker.session()).expiresAt).toBeGreaterThanOrEqual(Date.now() + 1_000);
+    await world.advance(2_000);
+    expect(await world.status(id)).toMatchObject({ status: "pending", resets: 1 });
+  });
+
+  test("a session that takes a shorter lease is checked sooner, also early in the longer one", async () => {
+    const world = await newWorld({ leaseMs: 60_000 });
+    await world.enqueue(1);
+    const worker = world.worker("a");
+    await worker.claim();
+    await world.enqueue(2, { rules: { timeoutMs: 40_000 } });
+    await worker.claim();
+    expect((await worker.session()).expiresAt).toBeLessThanOrEqual(Date.now() + 40_000);
+  });
+
   test("many silent sessions are ended one a transaction, all of them at once", async () => {
     const world = await newWorld({ maxResets: 3 });
     await world.enqueueBatch([1, 2, 3, 4]);

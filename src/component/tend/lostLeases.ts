@@ -115,9 +115,9 @@ interface Ended {
   end: End;
 }
 
-/** Whether the session has lost all its leases. Its row's end may have been brought forward, as when its token is revoked. */
+/** Whether the session has lost all its leases. It may have been checked before they were over. */
 function isGone({ leases, lastSeenAt }: Session, now: number): boolean {
-  return lostAt(leases, lastSeenAt) < now || !leases.some((held) => isOverlong(held, now));
+  return lostAt(leases, lastSeenAt) < now;
 }
 
 /** The attempt has run long enough; or its session, asked to end it, no longer speaks of it. */

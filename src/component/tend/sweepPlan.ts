@@ -121,9 +121,10 @@ export const planSweep = internalQuery({
   args: { now: v.number(), idleFrom: v.optional(vIdleFrom) },
   returns: vFound,
   handler: async (ctx, { now, idleFrom }): Promise<Found> => {
+    // None is over: the sweep has just looked, and would else pass the same dead entries again.
     const active = await ctx.db
       .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "active"))
+      .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
       .take(RANGE_ROWS);
     const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
     // Also of sessions that have just become idle, so that the sweep which disarms leaves good cursors behind.

@@ -17,6 +17,7 @@ import {
   JANITOR_OVERDUE_MS,
   rotate,
   sliceOf,
+  TEND_LATE_MS,
   TENDERS,
   WAKE_OVERDUE_MS,
   WATCH_RANGES_MAX,
@@ -234,7 +235,8 @@ export const findOverdue = internalQuery({
   handler: async (ctx, { queues, now }): Promise<Checked> => {
     const [found, first, timers] = await Promise.all([
       lookForOverdue(ctx.db, queues, now),
-      firstActive(ctx.db),
+      // Later ones are none of its business, and neither are their dead entries.
+      firstActive(ctx.db, now - TEND_LATE_MS),
       findTimers(ctx.db),
     ]);
     const isLate = isOverdue(found) || isTimeToTend(first === null ? [] : [first], timers, now);

@@ -24,6 +24,18 @@ export const HOLDING: readonly Mutant[] = [
     queues: PULLED,
   },
   {
+    name: "a session that is checked before its lease is over has lost it",
+    changes: [
+      {
+        in: "lostLeases.ts:isGone",
+        returns:
+          "lostAt(leases, lastSeenAt) < now || !leases.some((held) => isOverlong(held, now))",
+      },
+    ],
+    finds: ["blame"],
+    queues: PULLED,
+  },
+  {
     name: "the leases of a lost worker are never ended",
     changes: [{ in: "janitor.ts:sweepOnce", without: "endLeases" }],
     finds: ["simulation", "timers"],

@@ -66,7 +66,7 @@ export const workerTables = {
     state: vSessionState,
     /**
      * Active: when the janitor has to check it, which is when the shortest lease held is over, counted from the last
-     * call or beat, or when an attempt has run long enough. Otherwise: when it was last seen.
+     * call or beat, or up to half a lease sooner, or when an attempt has run long enough. Otherwise: when it was last seen.
      */
     expiresAt: v.number(),
     lastSeenAt: v.number(),
