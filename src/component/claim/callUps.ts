@@ -117,6 +117,7 @@ export async function readListeners(db: DatabaseReader, peers: string): Promise<
   const rows = await db
     .query("sessions")
     .withIndex("peers", (q) => q.eq("peers", peers).lt("standbySince", FIRST_PLACE))
+    .order("desc")
     .take(LISTENERS_READ);
   return rows.map(({ _id: id, sessionKey, standbySince, lastSeenAt }) => ({
     ...{ id, sessionKey, lastSeenAt },

@@ -230,6 +230,27 @@ describe("a claim with room", () => {
   });
 });
 
+describe("a claim beside many on call", () => {
+  const stands = { on: 64, watching: 1, standby: 12 };
+
+  test("has its worker stand by, and not watch: one does, though more are on call than it sees", async () => {
+    const { on } = await fleet(stands);
+    expect(await on[0]!.claims()).toMatchObject({ kind: "standby" });
+  });
+
+  test("calls up others with a chance of one in four: the others leave jobs, too", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.25);
+    const last = await fleet(stands);
+    const left = Array.from({ length: 80 }, (_, i) => i);
+    await last.world.enqueueBatch(left);
+    await last.on[0]!.claims(1, { more: 79 });
+    expect(await reached(last.standby)).toBe(0);
+    vi.spyOn(Math, "random").mockReturnValue(0.2);
+    await last.on[1]!.claims(1, { more: 78 });
+    expect(await reached(last.standby)).toBe(12);
+  });
+});
+
 describe("a claim that leaves jobs", () => {
   test("calls up others where they are more than the ones on call have room for", async () => {
     const { world, on, standby } = await fleet({ on: 2, watching: 1, standby: 9 });
