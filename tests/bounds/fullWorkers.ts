@@ -76,9 +76,12 @@ export async function plantSessions(world: LargeWorld, token: string) {
   });
   const held = leasesOf(leases);
   const sessions = [
-    ...many(FLEET_MAX + 500, (n) =>
-      row(`active${n}`, { state: "active", expiresAt: now - 1_000 + n, leases: held }),
-    ),
+    // Of these a thousand have been silent for their leases of 61 s.
+    ...many(FLEET_MAX + 500, (n) => {
+      const expiresAt = now - 1_000 + n;
+      const lastSeenAt = expiresAt - 61_000;
+      return row(`active${n}`, { state: "active", expiresAt, lastSeenAt, leases: held });
+    }),
     ...many(FLEET_MAX + 500, (n) =>
       row(`idle${n}`, { state: "idle", expiresAt: now, leases: [], ...dutyOf(token, n) }),
     ),
