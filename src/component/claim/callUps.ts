@@ -113,6 +113,7 @@ export async function callUpPreferred(
   }
 }
 
+/** The one that watches first, then the ones on call without room: of hundreds on call some are shown. */
 export async function readListeners(db: DatabaseReader, peers: string): Promise<Listener[]> {
   const rows = await db
     .query("sessions")

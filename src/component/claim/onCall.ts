@@ -74,7 +74,8 @@ const OFF: Duty = { kind: "off" };
 
 /**
  * To be called with `useStaleSnapshot`. Of many that may make the next call-up about four do, as `draw` says, from 0 up to 1:
- * of as many as the last one called, of which a worker may be one, or as are on call. They alone see all places that it calls, for `left` jobs.
+ * of as many as the last one called, of which a worker may be one, or of half of the ones on call. They alone see all places
+ * that it calls, for `left` jobs.
  */
 export const seePeers = internalQuery({
   args: {
@@ -91,8 +92,8 @@ export const seePeers = internalQuery({
     const last = Math.max(row?.upTo ?? 0, named?.upTo ?? 0);
     const callUp = row === null ? null : { upTo: row.upTo, count: row.count, at: row.at };
     const isBurst = isOneOf || nextCount(callUp, now) > ON_CALL;
-    // Up to eight are on call as a rule, and each may. As a burst begins there may be hundreds.
-    const among = Math.max(isBurst ? (callUp?.count ?? 0) : 0, listeners.length / 2);
+    // Each of eight on call may, beside one that watches. As a burst begins hundreds may be on call.
+    const among = Math.max(isBurst ? (callUp?.count ?? 0) : 0, (listeners.length - 1) / 2);
     const asks = draw * among < CALL_UP_ASKS;
     const count = left > 0 && asks ? nextCount(callUp, now, left) : 1;
     const places = await readPlaces(db, peers, callUp, Math.max(count, atLeast), now);

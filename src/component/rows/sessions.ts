@@ -193,11 +193,8 @@ export async function keepLeases(
   now: number,
 ): Promise<void> {
   const isLookedAfter = session.lane !== undefined && session.state === "active";
-  await db.patch(
-    "sessions",
-    session._id,
-    isLookedAfter ? awake(leases, now) : alive(leases, now, session),
-  );
+  const seen = isLookedAfter ? awake(leases, now) : alive(leases, now, session);
+  await db.patch("sessions", session._id, seen);
 }
 
 /** Some of a lane's leases are over. It is watched as before, also without leases. */
