@@ -395,7 +395,6 @@ export async function quarantine(
 export async function cutShort(db: DatabaseWriter, id: Id<"sessions">, now: number): Promise<void> {
   const session = await db.get("sessions", id);
   if (session?.state !== "active") return;
-  const { leases, lastSeenAt } = session;
-  const silentSince = Math.min(lastSeenAt, now - 1 - (lostAt(leases, now) - now));
+  const silentSince = Math.min(session.lastSeenAt, now - 1 - (lostAt(session.leases, now) - now));
   await db.patch("sessions", id, { lastSeenAt: silentSince, expiresAt: now - 1 });
 }
