@@ -31,7 +31,10 @@ export const CONTROLS: readonly Control[] = [
     without: "the second check whether the session has expired",
     pair: "beat and the sweep that expires its session",
     finds: /^a renewed lease was ended$/,
-    changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
+    changes: [
+      { in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false },
+      { in: "lostLeases.ts:isGone", returns: "true" },
+    ],
   },
   {
     without: "fencing by attempt",

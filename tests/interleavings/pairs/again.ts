@@ -66,7 +66,10 @@ const timeoutAndComplete: Pair = {
   mutants: [
     {
       without: "the second check whether the session has expired",
-      changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
+      changes: [
+        { in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false },
+        { in: "lostLeases.ts:isGone", returns: "true" },
+      ],
       finds: /^a lease was ended that stands/,
     },
     {

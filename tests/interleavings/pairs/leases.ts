@@ -21,7 +21,10 @@ const NO_READ_OF_TIMER: Mutant = {
 };
 const NO_SECOND_LOOK: Mutant = {
   without: "the second check whether the session has expired",
-  changes: [{ in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false }],
+  changes: [
+    { in: "lostLeases.ts:expireSession", condition: "expiresAt", is: false },
+    { in: "lostLeases.ts:isGone", returns: "true" },
+  ],
   finds: /^(a renewed lease was ended|a recorded outcome was undone)/,
 };
 /** Nothing is leased, and the sweep that finds so is due: a claim of the last job comes beside it. */
