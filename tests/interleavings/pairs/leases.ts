@@ -81,7 +81,8 @@ const sweepsAndClaim: Pair = {
   orders: 864,
   async setUp(line) {
     const [a, b] = await twoTimers(line);
-    await line.pass(5_000);
+    // More than half of its lease, so that the beat moves its end.
+    await line.pass(6_000);
     await line.do(a![0].beats(a![1]));
     await line.do(b![0].completes(b![1]));
     await line.untilSweep();
