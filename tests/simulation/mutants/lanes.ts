@@ -150,6 +150,18 @@ const planted: readonly Mutant[] = [
     needs: ["deploys"],
   },
   {
+    name: "a declaration stands for ten seconds, whatever a deploy says meanwhile",
+    changes: [
+      {
+        in: "queues.ts:findDeclared",
+        value: "isSettled",
+        is: "Math.abs(now - row.configuredAt) >= 10_000",
+      },
+    ],
+    finds: ["simulation", "deploys"],
+    needs: ["deploys"],
+  },
+  {
     name: "a lane that reports a missing handler apart is taken for a worker",
     changes: [{ in: "laneApart.ts:apartOf", from: `"lane"`, to: `"worker"` }],
     finds: ["deploys"],

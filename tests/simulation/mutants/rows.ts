@@ -40,6 +40,11 @@ const planted: readonly Omit<Mutant, "needs">[] = [
     changes: [{ in: "rowTable.ts:RowTable.recordEnd", without: "record" }],
     finds: ["rows"],
   },
+  {
+    name: "the late record of a job's end ends a row that has a job again",
+    changes: [{ in: "rowTable.ts:RowTable.recordEnd", condition: "isActive", is: true }],
+    finds: ["rows", "simulation"],
+  },
 ];
 
 export const ROWS_OF_APP: readonly Mutant[] = planted.map((one) => ({ ...one, needs: ["rows"] }));
