@@ -76,7 +76,7 @@ function usesRings(queues: Plan["queues"]): boolean {
   return CIRCULAR.some((name) => queues[name] !== undefined);
 }
 
-/** From one to three, so that a seed's events concern few queues. */
+/** One or two, so that a seed's events concern few queues. */
 function drawQueues(draw: Draw): Plan["queues"] {
   const count = draw.pick([1, 1, 1, 2]);
   const names = new Set<QueueName>();

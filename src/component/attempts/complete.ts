@@ -8,11 +8,14 @@
  * where no `try` of ours can be. A worker with a call that was refused for it asks with `deferCallbacks` for no
  * callback here: all that is owed becomes rows, and the transaction depends on nothing of the app's.
  *
- * Reads for real: the token, the session's row, each job reported, its queue's row, the row of its key, then as a claim;
- * for a worker that names what it holds (`held`) the session's `cancels`, where a cancel that commits first makes it retry.
- * Writes: these jobs, `payloads` for large results, the session's row, the writes of the app's callbacks; deletes the keys
- * of jobs that end; inserts into `callbacks`. Conflicts with: the conflicts of the callbacks, an enqueue with the key of a
- * job that ends, and as a claim. Never with another enqueue.
+ * Reads for real: the token, the session's row, each job reported, its queue's row, the row of its key, then as a
+ * claim; for a worker that names what it holds (`held`) the session's `cancels`, where a cancel that commits first
+ * makes it retry. Writes: these jobs, `payloads` for large results, the session's row, the writes of the app's
+ * callbacks; deletes the keys of jobs that end; inserts into `callbacks`. Conflicts with: at a job reported a cancel,
+ * pause or deletion of it, its `completeLater` and `recordLate`, the alarm of start deadlines that passes it; at the
+ * session's row its own beats, a sweep that ends its leases, `quietWorker` or `resumeWorker` of it; an enqueue with
+ * the key of a job that ends; where a callback becomes owed, as `callbacks.ts`; where an attempt is to follow later,
+ * the ring of that alarm; the conflicts of the callbacks; and as a claim. Never with the enqueue of a plain job.
  */
 import {
   checkLeases,

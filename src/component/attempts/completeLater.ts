@@ -3,12 +3,13 @@
  * which the platform retries until it commits, however often it loses.
  *
  * `completeLater` reads for real: the token, the job, and the mutation that is to record its outcome, if one has been
- * scheduled; writes the job's row, which names it. Of a lease that the session does not hold nothing is scheduled, and
- * nothing more of one with a mutation that is to run, or runs. Conflicts with: every edge and note of the job.
+ * scheduled; writes the job's row, which names it. Of a lease that the session does not hold nothing is scheduled,
+ * and nothing more of one with a mutation that is to run, or runs. Conflicts with: every edge and note of the job.
  * `recordLate` is as `complete` with one outcome and no claim, outside the session's calls: it is no sign of life, an
  * owed callback is delivered later, and it ensures the roll-up itself, with a read of the roll-up's alarm. Fenced by
- * the lease, as every word of a worker: the second finds it gone. Conflicts with: as `complete`, with one outcome;
- * never with a claim.
+ * the lease, as every word of a worker: the second finds it gone. Conflicts with: as `complete`, with one outcome; at
+ * the session's row with its calls and beats; the ring of the roll-up's alarm; as a rule never with another session's
+ * claim.
  */
 import { v } from "convex/values";
 import { checkLeases, checkName, vFinished, type Finished } from "../../shared/index.js";

@@ -5,8 +5,10 @@
  * too large) must undo this outcome and no other: the attempt then has failed, and says why. So does a job of a group that
  * its worker's token is not for.
  *
- * Reads for real: the job; the queues, keys and rules of the jobs to follow, as `enqueue.ts`. Writes: as `recording.ts`
- * and `enqueue.ts`. Conflicts with: a transaction that ends the same attempt; an enqueue with a key of these jobs.
+ * Reads for real: the job; the queues, keys and rules of the jobs to follow, as `enqueue.ts`. Writes: as
+ * `recording.ts` and `enqueue.ts`. Conflicts with: a transaction that ends the same attempt, or writes a note in the
+ * job's row, as a request for its cancel; an enqueue with a key of these jobs, and as `enqueue.ts`; where its token's
+ * bytes are counted, as `quotas.ts`.
  */
 import { ConvexError, getConvexSize, v, type Infer, type Value } from "convex/values";
 import {

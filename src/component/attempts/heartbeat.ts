@@ -2,11 +2,12 @@
  * Heartbeat: one small write that renews everything that the session holds.
  *
  * Reads for real: the token, the session's row, leases that it is asked to end. Snapshot reads: the janitor's timers;
- * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job is
- * read: that a lease stands in the row is the truth. Conflicts with: the session's own `complete` beside it, and a janitor
- * that is ending its leases; a retry of either finds the other's write. It retries where a cancel of a job that it holds
- * commits first (`cancels`); the cancel does not, unless its snapshot did not show the session. Not with a sweep that
- * writes its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
+ * of an idle session overdue work. Writes: the session's row; inserts a timer where the snapshot shows none. No job
+ * is read: that a lease stands in the row is the truth. Conflicts with: the session's own calls beside it, a sweep
+ * that ends its leases or forgets it, `quietWorker` or `resumeWorker` of it, `recordLate` of its jobs; a retry of
+ * either finds the other's write. On call, as `onCall.ts`. It retries where a cancel of a job that it holds commits
+ * first (`cancels`); the cancel does not, unless its snapshot did not show the session. Not with a sweep that writes
+ * its timer: the claim has ensured one, and a beat only postpones the end that the sweep is for.
  */
 import {
   checkLeases,

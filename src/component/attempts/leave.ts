@@ -1,11 +1,12 @@
 /**
  * The last word of a worker's session.
  *
- * Reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their roll-ups' alarms,
- * and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to come for its row when that is to be
- * forgotten; of one that is on call, as `onCall.ts`. Snapshot reads: other workers of its pushed queues. Writes: the session's row,
- * such an alarm, a timer where there is none; schedules counts and wakes. Conflicts with: a call of the session on its way, a count
- * of such a fleet, an end in such a queue, a sweep that writes its timer.
+ * Reads for real: the token, the session's row, the rows of `fleets` in which it is counted, its queues, their
+ * roll-ups' alarms, and where there is none the ended jobs there, and the janitor's timers: a sweep is sure to come
+ * for its row when that is to be forgotten; of one that is on call, as `onCall.ts`. Snapshot reads: other workers of
+ * its pushed queues. Writes: the session's row, such an alarm, a timer where there is none; schedules counts and
+ * wakes. Conflicts with: a call of the session on its way, a count of such a fleet, an end in such a queue, a sweep
+ * or a claim that writes or inserts a timer of the janitor's.
  */
 import { checkLeases, LEASES_MAX, type Answer, type Lease } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";

@@ -8,8 +8,10 @@
  *
  * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output.
  * Snapshot reads: the session's row, where the caller does not know its session (and a real read where the snapshot
- * shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for
- * its cancel; a transaction that ends an attempt reads nothing of this. It renews no lease and moves no job.
+ * shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and each note in
+ * the job's row: a request for its cancel, a pause, `completeLater`; another report of the attempt; a deletion of the
+ * job; at the quota, as `quotas.ts`. A transaction that ends an attempt reads nothing of this, but a sweep that ends
+ * one which its session never acknowledged. It renews no lease and moves no job.
  */
 import { v, type Value } from "convex/values";
 import {

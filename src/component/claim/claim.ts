@@ -2,10 +2,15 @@
  * Claim: a worker's session takes leases of pending jobs.
  *
  * Reads for real: the token, the session's row, the queues' rows, each job before it is taken, a timer of the
- * janitor's. Snapshot reads: candidates, routes, sessions at work, cursors, timers. Writes: the jobs taken, the session's
- * row; inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare: each session has
- * shards of its own), a cancel or pause of it, a pause of its queue, a sweep with a timer that the claim depends on.
- * Never with an enqueue or a completion.
+ * janitor's. Snapshot reads: candidates, routes, sessions at work, cursors, timers. Writes: the jobs taken, the
+ * session's row; inserts a timer where the snapshot shows none. Conflicts with: another claim of the same job (rare:
+ * each session has shards of its own), a cancel, pause or another move of it, also where the claim picks or names it
+ * and then leaves it; a pause or another change of its queue's row; a sweep with a timer that the claim depends on;
+ * at the session's row its own beats, `recordLate`, a sweep that ends its leases, `quietWorker` or `resumeWorker` of
+ * it. A repeated claim reads the jobs that it leased: a cancel or another note of one makes it retry. Where jobs are
+ * left to workers outside: claims of other jobs of the same commit, and the start of its wake. Of a fleet on call, as
+ * `onCall.ts` and `callUps.ts`; of rows, as `tableRows.ts`; where the app answers the groups, its change of them.
+ * Never with an enqueue, but one that replaces the job, and as a rule never with another session's completion.
  */
 import {
   firstTimeout,

@@ -8,8 +8,9 @@
  * found by the claim's own search, which comes before this.
  *
  * Reads for real: per row its key. Where the app says that it has offered all: the queue's row, and its row of
- * `announced`. Writes: inserts into `jobs` and `keys`, and as a claim of these jobs; that row, where it said that there are more. Conflicts
- * with: another claim of the same row, `announce` where it changes its row.
+ * `announced`. Writes: inserts into `jobs` and `keys`, and as a claim of these jobs; that row, where it said that
+ * there are more. Conflicts with: another claim of the same row, a transaction that takes or frees its key;
+ * `announce` and `advance` where they change the row of `announced`.
  */
 import { getConvexSize, type Value } from "convex/values";
 import {

@@ -18,9 +18,11 @@
  * and end, it never rings.
  *
  * Snapshot reads: jobs above its place. Reads for real: its row, `arrived`, the rows of the periods it adds to; its
- * alarm; with a new period old ones, with a new day old `events`; before its alarm goes, or a roll-up does, jobs above its
- * place. Writes: these but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues that it counts,
- * another count or a purge that deletes the same old rows, and a deletion of a job.
+ * alarm; with a new period old ones, with a new day old `events`; before its alarm goes, or a roll-up does, jobs
+ * above its place. Writes: these but jobs, in `arrivals`, `arrived`, `timers`. Conflicts with: the roll-ups of queues
+ * that it counts, another count or a purge that deletes the same old rows, and a deletion of a job; before either
+ * alarm goes, with an enqueue, or where a job above its place is left, with each write of the first such job's row:
+ * it is the count that retries.
  */
 import { v, type Infer } from "convex/values";
 import {

@@ -10,9 +10,11 @@
  * It goes after a real read that no job of the queue has finished and none keeps a key, or, seen from the other side,
  * nothing can finish uncounted while it goes.
  *
- * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; before it goes, all
- * finished jobs and the keys of the queue. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts with: a
- * retry of a job that it deletes; the roll-up; when it goes, with a transaction that finishes a job of the queue.
+ * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; where nothing
+ * more is to be deleted now, up to 64 finished jobs of each status and the keys that are kept, without an upper
+ * bound: a range with fewer is read to its end. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts
+ * with: a retry, a deletion or a late report of a job that it deletes, the delivery of its callback; the roll-up;
+ * where a range is read to its end, a transaction that finishes a job of the queue in that status, or keeps a key.
  */
 import {
   msOfCommit,
@@ -186,8 +188,8 @@ async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
 }
 
 /**
- * When to come again, or `null` if there is nothing left to come for. Only the last of these reads can find every range
- * empty, and so conflict with a job that finishes meanwhile.
+ * When to come again, or `null` if there is nothing left to come for. The reads have no upper bound: a status with fewer
+ * than `RANGE_ROWS` kept jobs is read to its end, so that each job which finishes in it meanwhile makes this retry.
  */
 async function nextAt(
   ctx: MutationCtx,

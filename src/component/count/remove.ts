@@ -9,9 +9,11 @@
  * `onComplete` is not called: an app that wants it to know cancels the job first. A callback that was still owed is
  * owed no more.
  *
- * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and all rows that name it; how far jobs
- * have been counted. Writes: deletes them, of `attempts`, `logs`, `chunks`, `progress` and `callbacks` by itself; a row for
- * the counts. Conflicts with: a call that moves the job, its worker's reports; the count of jobs.
+ * Reads for real: the job's payload, result and context if they lie apart, its key, its marks if it may have any, and
+ * all rows that name it; how far jobs have been counted. Writes: deletes them, of `attempts`, `logs`, `chunks`,
+ * `progress` and `callbacks` by itself; a row for the counts. Conflicts with: a call that moves the job or reads its
+ * row for real, as `cancel.ts`; its worker's reports; the delivery of its callback; a transaction that takes or frees
+ * its key; the count of jobs.
  */
 import { getConvexSize, type Value } from "convex/values";
 import { PAYLOAD_MAX_BYTES, REMOVE_BYTES, REMOVE_ROWS } from "../../shared/index.js";

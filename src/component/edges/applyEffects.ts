@@ -2,11 +2,11 @@
  * Applies the effects of edges: wakes, alarms of due times, alarms of the roll-up, callbacks; once for all jobs that a step
  * has moved.
  *
- * Reads for real: for each segment of a due time the alarm that comes for it, but as a rule none that is near; for each queue
- * with an end to be counted the alarm of its roll-up; then as `callbacks.ts`. Snapshot reads: the alarms of these segments.
- * Writes: these alarms where there is none (`timers`); schedules wakes, and notes its wake in the row of a new job: of
- * several of one call in the first.
- * Conflicts with: the ring of such an alarm; a callback of the app with the writes of the app.
+ * Reads for real: for each segment of a due time the alarm that comes for it, but as a rule none that is near; for
+ * each queue with an end to be counted the alarm of its roll-up; then as `callbacks.ts`. Snapshot reads: the alarms
+ * of these segments. Writes: these alarms where there is none (`timers`); schedules wakes, and notes its wake in the
+ * row of a new job: of several of one call in the first. Conflicts with: the ring of such an alarm; where a queue has
+ * no roll-up's alarm, another transaction that inserts it; a callback of the app with the writes of the app.
  */
 import type { MutationCtx } from "../_generated/server.js";
 import { ensureUpkeep } from "../count/rollUp.js";

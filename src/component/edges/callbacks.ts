@@ -20,8 +20,9 @@
  * delivered after it: the second end is owed at once, and the first one comes before it also where it is owed.
  *
  * Reads for real: the job, payload and result of each; of a job that had ended before the last end that is owed, the
- * next end of the delivered one. Conflicts with: the conflicts of the app's callback; an end of a job with the telling
- * of its last end.
+ * next end of the delivered one; where one becomes owed, the janitor's timers. Conflicts with: the conflicts of the
+ * app's callback; an end of a job with the telling of its last end; a delivery with each write of its job's row; an
+ * owing transaction with a sweep or an insert of a timer.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type Value } from "convex/values";

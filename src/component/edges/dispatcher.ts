@@ -8,8 +8,9 @@
  * Reads for real: the alarm's row, the queue's row, the jobs of the segment, and before the alarm goes all of the
  * segment; routes of jobs that have one; in a pushed queue, the door where the gate shows a polling lane. Snapshot
  * reads: that gate; after a full batch, waiting jobs. Writes: these jobs, the alarm's row (`timers`); inserts events;
- * schedules a wake where no lane polls. Conflicts with: a cancel of a job of the segment; the lane that opens or shuts
- * the door; an enqueue that is late for it; for wide segments see `segments.ts`.
+ * schedules a wake where no lane polls. Conflicts with: a cancel, pause, deletion or expiry of a job of the segment;
+ * the lane that opens or shuts the door; an enqueue or a retry that is late for it; for wide segments see
+ * `segments.ts`.
  */
 import { v } from "convex/values";
 import {

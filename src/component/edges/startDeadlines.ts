@@ -9,9 +9,10 @@
  *
  * Reads for real: the alarm's row, the rows of `expiries` in the segment, their jobs that no snapshot shows begun, or
  * that reach their deadline, the queue's row; as `endJob`, and as `pendingPlace.ts` where a preference ends. Snapshot
- * reads: these jobs; as `segments.ts`. Writes: these jobs, the alarm's row (`timers`); deletes the rows of `expiries`;
- * inserts callbacks: none is run here. Conflicts with: a claim or cancel of a job that expires; a transaction that ends the attempt of a job with a passing deadline;
- * an enqueue that is late for the segment.
+ * reads: these jobs; as `segments.ts`. Writes: these jobs, the alarm's row (`timers`); deletes the rows of
+ * `expiries`; inserts callbacks: none is run here. Conflicts with: a claim, cancel, pause, deletion or promotion of a
+ * job that expires; a transaction that ends the attempt of a job with a passing deadline; an enqueue that is late for
+ * the segment.
  */
 import { v } from "convex/values";
 import { EXPIRE_MAX } from "../../shared/index.js";

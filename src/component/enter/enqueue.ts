@@ -3,13 +3,14 @@
  *
  * Reads for real: the queue's row; for a job that has them, the row of its key, of its rules, of its route, and the
  * alarm of the segment in which it falls due or expires; the job that it replaces, and then the roll-up's alarm; in a
- * pushed queue with a polling lane, the door. Snapshot reads: of a job with a time, that segment's alarms; in a pushed
- * queue the gate; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`, and into `payloads`, `keys`,
- * `expiries`, `marks`; the first of its kind into `jobRules`, `routes`, `timers`; a job that is replaced.
- * Conflicts with: a change of the queue's declaration; a transaction that takes or frees the same key; a claim of the job
- * that is replaced; the first enqueue of the same rules or route; an alarm that goes; a lane that opens or shuts the
- * door. A plain job never with another enqueue, a claim or a completion: a caller neither writes nor depends on anything
- * that changes at the rate of jobs.
+ * pushed queue with a polling lane, the door. Snapshot reads: of a job with a time, that segment's alarms; in a
+ * pushed queue the gate; where all routes are taken, as `routes.ts`. Writes: inserts into `jobs`, and into
+ * `payloads`, `keys`, `expiries`, `marks`; the first of its kind into `jobRules`, `routes`, `timers`; a job that is
+ * replaced. Conflicts with: a change of the queue's row, by a declaration, `control.ts` or `forgetCursors`; a
+ * transaction that takes or frees the same key; a claim or another move of the job that is replaced, or a note in its
+ * row, and the conflicts of its `onComplete`; the first enqueue of the same rules or route; the ring of an alarm that
+ * it reads; a lane or wake that opens or shuts the door. A plain job never with another enqueue, a claim or a
+ * completion: a caller neither writes nor depends on anything that changes at the rate of jobs.
  */
 import type { Value } from "convex/values";
 import {

@@ -122,7 +122,7 @@ export async function ensureAmong(
   return timers.every((timer) => isFar(timer, now)) ? id : null;
 }
 
-/** Ensures a sweep by then, for work that must be noticed if it dies. Depends on the timer that serves. */
+/** Ensures a sweep by then, for work that must be noticed if it dies. Reads all timers for real. */
 export async function ensureSweep(ctx: MutationCtx, dueAt: number, now: number): Promise<void> {
   const timers = await findTimers(ctx.db);
   if (!timers.some((timer) => serves(timer, dueAt, now)))

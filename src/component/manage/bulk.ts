@@ -8,7 +8,7 @@
  * jobs.
  *
  * Reads for real: its alarm; as `bulkStep.ts`. Writes: its alarm (`timers`), and as `bulkStep.ts`. Conflicts with: a
- * call that moves one of these very jobs.
+ * call that moves one of these very jobs; `stopTask`, which deletes its alarm.
  */
 import { getConvexSize, v } from "convex/values";
 import {

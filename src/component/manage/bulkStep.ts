@@ -2,9 +2,10 @@
  * One step over many jobs: cancels, retries or deletes the next ones that a filter means, and says where the next step
  * begins.
  *
- * Snapshot reads: the jobs meant. Reads for real: each job that it changes, up to 15 behind one at which it stops, and as
- * `cancel`, `retry`, `deleteJob` do. Writes: as the functions for one job; `onComplete` is always owed and never run here.
- * Conflicts with: a transaction that moves one of these very jobs.
+ * Snapshot reads: the jobs meant. Reads for real: each job that it changes, up to 15 behind one at which it stops,
+ * and as `cancel`, `retry`, `deleteJob` do. Writes: as the functions for one job; `onComplete` is always owed and
+ * never run here. Conflicts with: a transaction that moves one of these very jobs or writes a note in its row; and as
+ * the functions for one job.
  */
 import {
   BULK_CHANGED,

@@ -6,11 +6,21 @@
  * session that holds it. Writes: the job; of one that has not begun its key, that alarm, the writes of the app's
  * `onComplete`; of a running one a row of `cancels`.
  *
- * Conflicts with, at the job's row: another cancel, a pause, resume or change of the job, its deletion; of one that has not
- * begun a claim, of a running one the end of its attempt, `completeLater` and the alarm of start deadlines that passes it. The
- * later commit of the two retries and finds the other's result. Others retry where the cancel commits first, and never the
- * other way round: at the job's row a report and an enqueue that would replace it by its key; at `cancels` a heartbeat of
- * the session that holds it, and its `complete`, where that names what it holds.
+ * Conflicts with, at the job's row: another cancel, a pause or resume of the job, its deletion, a retry of it; of one
+ * that has not begun a claim, an enqueue that replaces it, the alarm at which it falls due or expires; of a running
+ * one the end of its attempt, `completeLater` and the alarm of start deadlines that passes it. The later commit of
+ * the two retries and finds the other's result. So it is, of one that has not begun, at its key with a transaction
+ * that takes or frees that; at `callbacks` with the delivery of an earlier end; at the roll-up's alarm with its ring;
+ * with a roll-up, purge or last sweep that has read that no more jobs of the queue have ended; and with the conflicts
+ * of `onComplete`.
+ *
+ * Others only read, and retry where the cancel commits first, never the other way round. At the job's row: a report;
+ * a claim that names or picks it and leaves it; its own late wake; a repeated claim or complete of its session; of a
+ * running one an enqueue that would replace it; the delivery of a callback that is owed for an earlier end; a count
+ * of new jobs that goes, where it is the first that is not counted. At `cancels`: a heartbeat of the session that
+ * holds it, and its `complete`, where that names what it holds. And the cancel alone retries where its snapshot does
+ * not show the session, and a call of that session commits first. Each pair that could lose a job is in
+ * docs/internals/pairs.md.
  *
  * Only its session ends a running job: from now on any reported outcome but success is a cancellation.
  *

@@ -2,13 +2,14 @@
  * Items: pauses, resumes or deletes one job.
  *
  * Pausing takes a waiting job out of the range that claims read: its status stays, its place changes. One that is
- * scheduled or running is only marked, and parked when it becomes pending. Ended jobs are left.
+ * scheduled or running is only marked, and paused when it becomes pending. Ended jobs are left.
  *
  * Reads for real: the job; to resume a waiting one, its queue and route, and the door where the gate shows a polling
- * lane; to delete one, all the job's own rows. Snapshot reads: the session of a running job; to resume, the
- * gate. Writes: the job; deletes the job's own rows; inserts into `cancels`; to resume, schedules a wake where no lane
- * polls. Conflicts with: a claim of this job, or the end of its attempt: one of the two retries and finds the other's
- * result; to resume, the lane that opens or shuts the door.
+ * lane; to delete one, all the job's own rows. Snapshot reads: the session of a running job; to resume, the gate.
+ * Writes: the job; deletes the job's own rows; inserts into `cancels`; to resume, schedules a wake where no lane
+ * polls. Conflicts with: a claim, a cancel or another move of this job, or the end of its attempt: one of the two
+ * retries and finds the other's result; at its row also as `cancel.ts`, with transactions that only read it; to
+ * resume, the lane that opens or shuts the door; to delete, as `remove.ts`.
  */
 import type { Status } from "../../shared/index.js";
 import type { MutationCtx } from "../_generated/server.js";

@@ -2,7 +2,8 @@
  * Replace: cancels a job and, only if it has not begun, enqueues another in its place, in one transaction.
  *
  * Reads for real: the job that is to go, the roll-up's alarm, and as `enqueue`. Writes: that job, and as `enqueue`.
- * Conflicts with: a claim of that job: one of the two retries, and finds the other's result; and as `enqueue`.
+ * Conflicts with: a claim of that job: one of the two retries, and finds the other's result; and as `cancel` and
+ * `enqueue`.
  */
 import {
   conveyorError,

@@ -2,11 +2,12 @@
  * Retry: the only way out of a finished status.
  *
  * Snapshot reads: in a pushed queue, the gate. Reads for real: the job, its queue's row, its route, its key, whether
- * its result is still owed, how far ends have been counted; the door, where the gate shows a polling lane. Writes: the
- * job, its key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that has not
- * come by yet, and its alarm; schedules a wake where no lane polls. Conflicts with: another retry, the callback that is
- * owed, a call that takes the same key, a purge that deletes the job, the roll-up, the lane that opens or shuts the
- * door. Workers outside need no wake: the job enters a range that `hasWork` has read.
+ * its result is still owed, how far ends have been counted; the door, where the gate shows a polling lane. Writes:
+ * the job, its key, a row of `expiries` where it has a deadline; deletes a large result; a row for the roll-up that
+ * has not come by yet, and its alarm; schedules a wake where no lane polls. Conflicts with: another retry, a deletion
+ * or cancel of the job, the callback that is owed, a call that takes the same key, a purge that deletes the job, the
+ * roll-up, the lane that opens or shuts the door. Workers outside need no wake: the job enters a range that `hasWork`
+ * has read.
  */
 import { isFinished, type Status } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";

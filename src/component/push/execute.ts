@@ -7,7 +7,8 @@
  * own reports it as failed. If it conflicts, it is repeated apart (`laneApart.ts`) until it commits: a conflict is no failure.
  *
  * Reads for real: each job, the reads of the app's code. Writes: as `recording.ts`; the writes of the app's code.
- * Conflicts with: a transaction that ends the same attempt or requests its cancel; the conflicts of the app's code.
+ * Conflicts with: a transaction that ends the same attempt, requests its cancel or notes a pause; the conflicts of
+ * the app's code.
  */
 import type { FunctionHandle } from "convex/server";
 import { v, type Value } from "convex/values";

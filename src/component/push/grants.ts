@@ -3,7 +3,9 @@
  * transaction that gives places has read all that are given for real, so that the total never exceeds the places of the
  * class.
  *
- * Reads for real: as said at each function. Conflicts with: another transaction that gives places, or takes some back.
+ * Reads for real: as said at each function. Conflicts with: another transaction that gives places, or takes some
+ * back; a wake of any queue that may start a process with more than one job, which reads all rows and inserts its
+ * own; the end of a process.
  */
 import { v, type Infer } from "convex/values";
 import {

@@ -8,8 +8,9 @@
  * itself; and where anything has been lost in a queue in which nothing runs, the sweep is left to come.
  *
  * Snapshot reads: overdue work in some queues in which nothing runs. Reads for real: the janitor's timers, all active
- * sessions, sessions that were idle since, the first owed callback, the first session that is over, the roll-up's alarm.
- * Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or beats.
+ * sessions, sessions that were idle since, the first owed callback, the first session that is over, the roll-up's
+ * alarm. Writes: deletes the timer (`timers`), cancels its sweep. Conflicts with: a call that leases anything, or
+ * beats; a transaction that owes a callback or inserts a timer of the janitor's; a sweep.
  */
 import { v } from "convex/values";
 import {

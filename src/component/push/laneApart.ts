@@ -7,11 +7,11 @@
  * It writes neither the lane nor its session, which every step of the lane writes: the lease stays there until the lane's next
  * step names it as over. Exactly once all the same: an attempt is known by its number, which the job's row has while it runs.
  *
- * Reads for real: the job, its queue's row, the job's own rows; of a job without a handler that could begin, or with another queue's,
- * the last events of the queue; the reads of the app's code. Snapshot reads: of a call from outside the component the session's
- * row. Writes: as `recording.ts`; the writes of the app's code. Conflicts with: a transaction that
- * ends the same attempt or requests its cancel; the conflicts of the app's code. Never with a wake or a claim; with a step only
- * where that records such an event, once in ten minutes per queue.
+ * Reads for real: the job, its queue's row, the job's own rows; of a job without a handler that could begin, or with
+ * another queue's, the last events of the queue; the reads of the app's code. Snapshot reads: of a call from outside
+ * the component the session's row. Writes: as `recording.ts`; the writes of the app's code. Conflicts with: a
+ * transaction that ends the same attempt, requests its cancel or notes a pause; the conflicts of the app's code.
+ * Never with a wake or a claim; with a step only where that records such an event, once in ten minutes per queue.
  */
 import type { Answer, LaneApart } from "../../shared/index.js";
 import { vAnswer, vLaneApart } from "../../shared/index.js";

@@ -2,9 +2,9 @@
  * Reports and questions of handlers inside Convex about their jobs: the same as a worker's report, from the app's own
  * functions. There is no token and no session; an attempt is known by its number, while it runs and a lane holds it.
  *
- * Reads for real: as `report.ts`; a question, the jobs it names. Snapshot reads: the sessions' rows. Writes: `progress`,
- * `logs`, `chunks`. Conflicts with: the end of that very attempt, and a request for its cancel. It renews no lease and
- * moves no job.
+ * Reads for real: as `report.ts`; a question, the jobs it names. Snapshot reads: the sessions' rows. Writes:
+ * `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and each note in the job's row, as a
+ * request for its cancel. It renews no lease and moves no job.
  */
 import { v } from "convex/values";
 import { checkLeases, LEASES_MAX, type Answer, type ReportAnswer } from "../../shared/index.js";

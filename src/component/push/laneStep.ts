@@ -10,11 +10,13 @@
  * its queue, and polls; or has given away the room that it does not use. So a transaction that has read all lanes knows
  * the free capacity.
  *
- * Reads for real: the lane, its session, the jobs reported, the queue's row, its gate; where it may grow, which it may
- * where a lane is relied on, or jobs that waited filled it, all the queue's lanes; where it gives places back, the first
- * queue that waits; then as a claim. Writes: these jobs, the session; the lane where its cap changes, the gate where
- * this lane begins or ends guarding it. Conflicts with: a wake of the queue, a lane of the queue that starts, leaves or
- * changes its cap; the conflicts of handlers and callbacks. Never with an enqueue, but where the gate changes.
+ * Reads for real: the lane, its session, the jobs reported, the queue's row, its gate; where it may grow, which it
+ * may where a lane is relied on, or jobs that waited filled it, all the queue's lanes; where it gives places back,
+ * the first queue that waits; then as a claim. Writes: these jobs, the session; the lane where its cap changes, the
+ * gate where this lane begins or ends guarding it. Conflicts with: a wake of the queue, a lane of the queue that
+ * starts, leaves or changes its cap; a cancel or another note of a job that it reports or takes, a sweep that ends
+ * its session's leases; where it asks for places or gives some back, as `grants.ts`; the conflicts of handlers and
+ * callbacks. Never with an enqueue, but where the gate changes.
  */
 import {
   checkLength,

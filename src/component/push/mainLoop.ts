@@ -9,8 +9,8 @@
  * Write, then read: a process that ends reads for real the rows that were handed to it, in the transaction that frees
  * its slot; a wake that hands it one has read its row for real. So of the two one retries.
  *
- * Reads for real: as said at each function. Conflicts with: wakes that take the same slot; a hand-over with the end of that
- * process; two transactions that give places.
+ * Reads for real: as said at each function. Conflicts with: wakes that take the same slot; a hand-over with the end
+ * of that process; two transactions that give places, as `grants.ts`.
  */
 import { v, type Infer } from "convex/values";
 import {

@@ -18,14 +18,19 @@
  * to workers. Where its own job is gone and other jobs wait, another wake comes when all present jobs have been left to
  * workers for their time.
  *
- * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its lane
- * is to have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no room
- * the sessions of lanes that may sleep; each job before it is taken, the lane's session, a timer of the janitor's. Never
- * the lanes of other queues. Snapshot reads: the queue's lanes and the mount's slots; as a claim, in all shards.
- * Writes: the jobs taken, a lane, its session, a process or a hand-over, the gate, and the door where that changes;
- * where `maxParallelism` was lowered, the caps of lanes that sleep.
- * Conflicts with: another wake of the queue, or one that takes the same slot; a lane of the queue that changes its cap;
- * a claim of the same job. Callers never conflict with it.
+ * Reads for real: the queue's row and its gate; then, unless the gate is guarded, the slot or the process that its
+ * lane is to have; for a lane that may take more than its own job all of the queue's lanes, and where these leave no
+ * room the sessions of lanes that may sleep; each job before it is taken, the lane's session, a timer of the
+ * janitor's, and all of these where its job came alone; where it may start a process with more than one job, all rows
+ * of `grants`. Never the lanes of other queues. Snapshot reads: the queue's lanes and the mount's slots; as a claim,
+ * in all shards. Writes: the jobs taken, a lane, its session, a process with its row of `grants` or a hand-over, the
+ * gate, and the door where that changes; where no lane can begin, `waitingQueues`; where `maxParallelism` was
+ * lowered, the caps of lanes that sleep. Conflicts with: another wake of the queue, or one that takes the same slot;
+ * a lane of the queue that changes its cap; a claim, a cancel or another move of the same job; a change of the
+ * queue's row; a sweep with its timer, and where its job came alone each insert of such a timer. At `grants`, wakes
+ * of all queues that start with more than one job, and transactions that give places or take them back. Where no lane
+ * can begin, the transaction that wakes the queues that wait. The enqueue of a plain job conflicts with it only at
+ * the door.
  */
 import { v } from "convex/values";
 import { commitTimeOf, HANDLERS_PER_STEP, msOfCommit } from "../../shared/index.js";

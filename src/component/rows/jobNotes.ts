@@ -1,6 +1,7 @@
 /**
  * Notes in the row of a job that are no edges: the job stays where it is, so its `seq` does too. Writes: `jobs`.
- * Conflicts with: every edge of the job.
+ * Conflicts with: every edge and note of the job; a transaction that only reads the job retries where the note
+ * commits first.
  */
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseWriter } from "../_generated/server.js";
@@ -37,7 +38,7 @@ export async function preferNone(db: DatabaseWriter, { _id }: Job): Promise<void
   await db.patch("jobs", _id, { prefer: undefined });
 }
 
-/** Notes of a job that is scheduled or running whether it is parked when it becomes pending: its place and `seq` stay. */
+/** Notes of a job that is scheduled or running whether it is paused when it becomes pending: its place and `seq` stay. */
 export async function markPaused(db: DatabaseWriter, job: Job, paused: boolean): Promise<Job> {
   await db.patch("jobs", job._id, { paused: paused ? true : undefined });
   const { paused: _, ...rest } = job;

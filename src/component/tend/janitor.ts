@@ -7,10 +7,12 @@
  * `onComplete`. Jobs that it returns wake their workers by themselves: they enter a range that `hasWork` has read.
  *
  * Reads for real: its timer and one that serves as well, expired sessions with their jobs, the range in which leases
- * would end before the next sweep; before the last timer goes, all active sessions, the first owed callback, the first
- * session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
- * `cursors`, `patrols`; deletes forgotten sessions. Conflicts with: a claim that depends on its timer, a beat of the
- * expired session, a claim with a lease that ends before the next sweep.
+ * would end before the next sweep; before the last timer goes, all active sessions, the first owed callback, the
+ * first session that is over, and uncounted ends in the queues of its snapshot. Writes: these, its timer (`timers`),
+ * `cursors`, `patrols`; deletes forgotten sessions. Conflicts with: a claim that depends on its timer, a call or beat
+ * of the expired session, and as `lostLeases.ts` at its jobs; another sweep with the same work; a claim with a lease
+ * that ends before the next sweep; before the last timer goes, a transaction that leases, owes a callback or ends a
+ * job in these queues, and a session's last word.
  */
 import { v } from "convex/values";
 import {

@@ -6,14 +6,15 @@
  * A lost session is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
  * other of the job.
  *
- * Reads for real: the session's row, its jobs, their queues and rules; whether anything was reported of an attempt that
- * its session never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes back in a
- * pushed queue, its route, and the door where the gate shows a polling lane; where the lane's function is no lane's,
- * the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the session's row; inserts into
- * `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane polls.
- * Conflicts with: a beat or completion of that very session: one of the two retries and finds the other; the ring of
- * that alarm; the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not
- * keep jobs from coming back.
+ * Reads for real: the session's row, its jobs, their queues and rules; whether anything was reported of an attempt
+ * that its session never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes
+ * back in a pushed queue, its route, and the door where the gate shows a polling lane; where the lane's function is
+ * no lane's, the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the session's row; inserts
+ * into `attempts`, `callbacks`, `events`, and that alarm where there is none; schedules a wake where no lane polls.
+ * Conflicts with: a beat, completion or another call of that very session: one of the two retries and finds the
+ * other; a cancel, pause or deletion of one of its jobs, `completeLater` and a report of it; the ring of that alarm;
+ * the lane that opens or shuts the door. Never runs `onComplete` itself: a callback that throws must not keep jobs
+ * from coming back.
  */
 import { v } from "convex/values";
 import {

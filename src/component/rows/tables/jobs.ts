@@ -19,8 +19,8 @@ export const jobTables = {
   /**
    * One row per queue: its configuration, as code last declared it, and the overrides set at run time.
    *
-   * Written by the first call that declares the queue, by one that declares it differently (at most every ten
-   * seconds), and by people: pause, resume, drain, configure. Read by every enqueue, claim and complete, so nothing
+   * Written by the first call that declares the queue, by one that declares it differently (at most once per
+   * second), and by people: pause, resume, drain, configure. Read by every enqueue, claim and complete, so nothing
    * that moves may ever be kept here: cursors, counters and positions have tables of their own.
    */
   queues: defineTable({
