@@ -1,9 +1,15 @@
 /** Sessions of the largest rows: no function that reads many of them reads more than it may. */
 import { expect, test } from "vitest";
 import { PLATFORM_LIMITS } from "../../local/limits.js";
-import { SESSION_MAX_BYTES, OVERVIEW_QUEUES_MAX } from "../../src/shared/index.js";
+import {
+  LEASES_MAX,
+  OUTPUT_PART_MAX_BYTES,
+  OVERVIEW_QUEUES_MAX,
+  SESSION_MAX_BYTES,
+} from "../../src/shared/index.js";
 import { mutation } from "../interleavings/line.js";
 import { Transactions, type Call } from "../interleavings/transactions.js";
+import { Worker } from "../interleavings/worker.js";
 import { deploymentOf } from "../races/deployment.js";
 import { LargeWorld, usedBy } from "./largeWorld.js";
 
@@ -55,6 +61,30 @@ test.each([
 ])("%s: under half of the bytes that it may read", async (_, call) => {
   const begun = await world.transactions.run(world.line.point, call);
   expect(begun.result).toMatchObject({ ok: true });
+  expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / 2);
+});
+
+test("a sweep that ends leases of workers with a part of output for each job, and no other word, reads one part of each session", async () => {
+  const one = new LargeWorld(new Transactions(deployment));
+  await one.line.open();
+  for (const name of ["a", "b"]) {
+    await one.line.enqueue(LEASES_MAX);
+    const worker = new Worker(one.line, name);
+    const jobs = await worker.claim(LEASES_MAX);
+    expect(jobs).toHaveLength(LEASES_MAX);
+    const text = "o".repeat(OUTPUT_PART_MAX_BYTES);
+    await one.plant(
+      "chunks",
+      jobs.map(({ id, attempt }) => ({ job: id, attempt, index: 0, text, total: text.length })),
+    );
+  }
+  await one.line.untilSweep();
+  const [sweep] = one.transactions
+    .due(one.line.point)
+    .filter(({ row }) => row!.target.path.startsWith("tend/janitor"));
+  const begun = await one.transactions.run(one.line.point, sweep!);
+  one.line.point = one.line.point.commit(begun.transaction, "sweep")!;
+  expect(one.line.rows("jobs").every(({ resets }) => resets === 1)).toBe(true);
   expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / 2);
 });
 

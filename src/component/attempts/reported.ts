@@ -1,15 +1,22 @@
 /**
- * Whether the session of an attempt has said anything of it: then the reply that brought it the job has arrived, and it
- * has begun. Read, for real, by a transaction that ends leases which were not renewed: their session reports nothing any
- * more.
+ * Whether a session has said anything of the jobs that its last reply brought: then that reply has arrived, with all of them,
+ * and each has begun. Read, for real, by a transaction that ends leases which were not renewed: their session reports nothing
+ * any more.
+ *
+ * One report is enough, and the look ends with it: a first part of output is a row of up to `OUTPUT_PART_MAX_BYTES`.
  */
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 
 export async function hasReported(
   db: DatabaseReader,
-  { _id, attempt }: Doc<"jobs">,
+  jobs: readonly Doc<"jobs">[],
 ): Promise<boolean> {
+  for (const job of jobs) if (await isReported(db, job)) return true;
+  return false;
+}
+
+async function isReported(db: DatabaseReader, { _id, attempt }: Doc<"jobs">): Promise<boolean> {
   const progress = await db
     .query("progress")
     .withIndex("job", (q) => q.eq("job", _id))

@@ -141,3 +141,17 @@ test("a job that its worker never said to have got, and that is out of time, is 
   expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toBeNull();
   expect(await world.status(id)).toMatchObject({ status: "timedOut", releases: 0 });
 });
+
+test("a worker that has reported on one job of a claim has got all of them: each has begun, and lost its worker", async () => {
+  const world = await newWorld();
+  await world.enqueueBatch([1, 2, 3]);
+  const worker = world.worker("a");
+  const jobs = await worker.claim(3);
+  const { id, attempt } = jobs[2]!;
+  await worker.report({ output: [{ id, attempt, index: 0, text: "words" }] });
+  const { _id, expiresAt } = await worker.session();
+  const args = { session: _id, now: expiresAt + 1 };
+  expect(await world.t.mutation(internal.tend.lostLeases.expireSession, args)).toBeNull();
+  const lost = { status: "pending", resets: 1 };
+  expect(await world.all("jobs")).toMatchObject([lost, lost, lost]);
+});

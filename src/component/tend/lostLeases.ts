@@ -6,7 +6,7 @@
  * A lost session is a reset, and an attempt that ran too long is a failure: the one says something of the worker, and the
  * other of the job.
  *
- * Reads for real: the session's row, its jobs, their queues and rules; whether anything was reported of an attempt
+ * Reads for real: the session's row, its jobs, their queues and rules; whether anything was reported of the attempts
  * that its session never acknowledged; where a job ends for good, the alarm of its queue's roll-up; where it comes
  * back in a pushed queue, its route, and the door where the gate shows a polling lane; where the lane's function is
  * no lane's, the last events of the queue. Snapshot reads: that gate. Writes: these jobs, the session's row; inserts
@@ -93,11 +93,20 @@ export const expireSession = internalMutation({
       const ended: Ended[] = [];
       // At the same time: the end of one job changes no other's row.
       const jobs = await Promise.all(over.map(({ id }) => ctx.db.get("jobs", id)));
-      for (const [i, held] of over.entries()) {
-        const job = jobs[i] ?? null;
-        if (job === null) await forgetAsked(ctx.db, held.id);
-        if (job?.status !== "running" || job.attempt !== held.attempt) continue;
-        ended.push({ job: job._id, end: await endLease(ctx, session, held, job) });
+      for (const [i, { id }] of over.entries()) if (jobs[i] === null) await forgetAsked(ctx.db, id);
+      const running = over.flatMap((held, i) => {
+        const job = jobs[i];
+        return job?.status === "running" && job.attempt === held.attempt ? [{ held, job }] : [];
+      });
+      const unheard = running.filter(({ held }) => isUnacknowledged(session, held));
+      const isHeard = await hasReported(
+        ctx.db,
+        unheard.map(({ job }) => job),
+      );
+      for (const one of running) {
+        const isUnknown = !isHeard && unheard.includes(one);
+        const end = await endLease(ctx, session, one.held, one.job, isUnknown);
+        ended.push({ job: one.job._id, end });
       }
       const kept = session.leases.filter((held) => !over.includes(held));
       if (isLost) await bury(ctx.db, session);
@@ -131,6 +140,7 @@ async function endLease(
   session: Session,
   held: HeldLease,
   job: Doc<"jobs">,
+  isUnknown: boolean,
 ): Promise<End> {
   const queue = await getQueue(ctx.db, job.queue);
   if (job.cancelRequestedAt !== undefined) {
@@ -142,7 +152,7 @@ async function endLease(
   if (isOverlong(held, Math.min(ctx.now, lostAt([held], session.lastSeenAt)))) {
     return await endOverlong(ctx, queue, held, job);
   }
-  return await endLost(ctx, queue, session, held, job);
+  return await endLost(ctx, queue, session, held, job, isUnknown);
 }
 
 async function endOverlong(
@@ -157,13 +167,14 @@ async function endOverlong(
   return "failed";
 }
 
-/** Its session vanished: the job goes back, or is given up. */
+/** Its session vanished: the job goes back, or is given up. `isUnknown`: perhaps without a word that it had the job. */
 async function endLost(
   ctx: EdgeCtx,
   queue: Queue,
   session: Session,
   held: HeldLease,
   job: Doc<"jobs">,
+  isUnknown: boolean,
 ): Promise<End> {
   const { now } = ctx;
   const { leaseMs = LANE_WATCH_MS, graceMs = 0 } = held;
@@ -180,7 +191,6 @@ async function endLost(
       : `The lane "${session.name}" ended while it ran the job${platform === null ? "" : ` (${platform.error})`}`;
   const about = { ...aboutJob(job), attempt: job.attempt, worker: session.name };
   const { maxResets } = await rulesOf(ctx.db, queue, job);
-  const isUnknown = isUnacknowledged(session, held) && !(await hasReported(ctx.db, job));
   // A worker that dies before its first word may have begun all the same: not again, where no attempt may be lost.
   if (isUnknown && maxResets > 0 && (job.unacknowledged ?? 0) < UNACKNOWLEDGED_MAX) {
     const note = `${silent}, and never said that it had got the job.`;
