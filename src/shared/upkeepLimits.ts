@@ -78,7 +78,7 @@ export const REMOVE_ROWS = 1_000;
 export const REMOVE_BYTES = 1.5 * 2 ** 20;
 /** A purge that had more to do than one transaction comes back after this; a busy queue costs one call per minute. */
 export const PURGE_BUSY_MS = 60_000;
-/** A purge without more to do comes back at most this much later than it must: an idle queue costs one call per hour. */
+/** A purge without more to do comes back at most this much later than it must: an idle queue that keeps jobs costs one call per hour. */
 export const PURGE_IDLE_MS = 60 * 60_000;
 /** Jobs that must be kept for less than an hour should not be kept for an hour: the purge is late by a part of the retention. */
 export const PURGE_LATE_PART = 24;

@@ -48,7 +48,7 @@ export function pageOf(
     "",
     "The largest reads and writes of each registered function of the component. Measured, not estimated: `tests/bounds/fullWorld.ts` plants a component at all of its documented limits at once (1,000 queues, 64 of them push queues with as many places as a queue may have; job rows of 13 KB in each of a queue's places and thousands in one; the lanes, processes and places of class D2048; 3,000 sessions with rows of the greatest size; a job with all attempts, log entries and output that are kept; 1,500 events, minutes, hours and days), and `tests/bounds/calls.ts` makes each function's largest call there. A snapshot query counts by itself, as the platform counts it; the table has the largest of each call, with a tenth on top and rounded up. Index entries of rows that are gone count as nothing.",
     "",
-    `All is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is for the app's mutation, which an enqueue is part of. The reads of the app's own handlers, \`onComplete\` and \`related\` queries come on top.`,
+    `Without that tenth, all is under half of what one transaction may read on the platform: ${count(databaseQueries)} ranges, ${count(documentsRead)} documents, ${bytesRead / MIB} MiB. The other half is for the app's mutation, which an enqueue is part of. The reads of the app's own handlers, \`onComplete\` and \`related\` queries come on top.`,
     "",
     "This page is written by `BOUNDS_WRITE=1 npx vitest run tests/bounds/bounds.long.test.ts`, and that test fails where a function reads more than the table says.",
     "",

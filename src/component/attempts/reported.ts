@@ -12,24 +12,22 @@ export async function hasReported(
   db: DatabaseReader,
   jobs: readonly Doc<"jobs">[],
 ): Promise<boolean> {
-  for (const job of jobs) if (await isReported(db, job)) return true;
+  for (const { _id, attempt } of jobs) {
+    const progress = await db
+      .query("progress")
+      .withIndex("job", (q) => q.eq("job", _id))
+      .unique();
+    if (progress?.attempt === attempt) return true;
+    const log = await db
+      .query("logs")
+      .withIndex("job", (q) => q.eq("job", _id).eq("attempt", attempt))
+      .first();
+    if (log !== null) return true;
+    const chunk = await db
+      .query("chunks")
+      .withIndex("job", (q) => q.eq("job", _id).eq("attempt", attempt))
+      .first();
+    if (chunk !== null) return true;
+  }
   return false;
-}
-
-async function isReported(db: DatabaseReader, { _id, attempt }: Doc<"jobs">): Promise<boolean> {
-  const progress = await db
-    .query("progress")
-    .withIndex("job", (q) => q.eq("job", _id))
-    .unique();
-  if (progress?.attempt === attempt) return true;
-  const log = await db
-    .query("logs")
-    .withIndex("job", (q) => q.eq("job", _id).eq("attempt", attempt))
-    .first();
-  if (log !== null) return true;
-  const chunk = await db
-    .query("chunks")
-    .withIndex("job", (q) => q.eq("job", _id).eq("attempt", attempt))
-    .first();
-  return chunk !== null;
 }

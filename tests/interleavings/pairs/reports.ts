@@ -56,7 +56,7 @@ const reportAndExpire: Pair = {
   mutants: [
     {
       without: "the check of the session's reports",
-      changes: [{ in: "reported.ts:isReported", condition: "progress attempt", is: false }],
+      changes: [{ in: "reported.ts:hasReported", condition: "progress attempt", is: false }],
       finds: /^an attempt that has begun/,
     },
     UNVALIDATED,
