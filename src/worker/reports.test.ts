@@ -199,6 +199,29 @@ describe("a report", () => {
     expect(deployment.progressed).toEqual([{ id: begun[0]!.id, value: 1 }]);
   });
 
+  test("of a job without an answer, for which the call had no room, is sent again, and its outcome waits for it", async () => {
+    const { begun, handler } = manual();
+    const { clock, deployment, callsOf } = startLoop(handler, { concurrency: 2, leaseMs: 60_000 });
+    const [left, taken] = [deployment.enqueue(), deployment.enqueue()];
+    await clock.advance(400);
+    const report = deployment.report.bind(deployment);
+    const withRoom = ({ id }: { id: string }) => id !== left || callsOf("report").length > 2;
+    deployment.report = ({ updates, logs, output }) =>
+      report({
+        ...{ updates: updates.filter(withRoom), logs: logs.filter(withRoom) },
+        output: output.filter(withRoom),
+      });
+    for (const { job } of begun) job.write("something");
+    for (const one of begun) one.resolve();
+    await clock.advance(5_000);
+    for (const id of [left, taken]) {
+      expect(deployment.outputs.get(id)).toEqual(["something"]);
+      expect(deployment.outcomeOf(id)).toMatchObject({ kind: "succeeded" });
+    }
+    const calls = callsOf("report").map(({ ids }) => ids);
+    expect(calls.at(-1)).toEqual([left]);
+  });
+
   test("of a job that ends sends no more progress: it is not shown any more, and would be a call", async () => {
     const { clock, callsOf, progress, job } = await oneRunning();
     progress(0.1);

@@ -202,6 +202,7 @@ export class Reports {
     for (const { of, reported } of taken) {
       const { id, attempt: number } = of.attempt.job;
       const answer = answers.find((one) => one.id === id && one.attempt === number);
+      // The call had no room for it: it is said again.
       if (answer === undefined) continue;
       if (answer.answer === "leaseLost" || answer.answer === "recorded") {
         attempts.lose(answer);

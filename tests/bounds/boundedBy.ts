@@ -3,6 +3,8 @@
 const LOOK = "`LOOK_RANGES_MAX`, `LOOK_ROWS_MAX`, `LOOK_BYTES_MAX` of all queues together";
 const LEASES = "64 leases (`LEASES_MAX`), alarms by segment";
 const ONE_JOB = "one job";
+const REPORT =
+  "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`); what goes, as `attempts/reportRoom.ts` lets it";
 const MANY = "512 jobs looked at (`BULK_SCANNED`), 100 changed (`BULK_CHANGED`)";
 const ONE_QUEUE = "one queue's row";
 const COUNTS =
@@ -46,8 +48,8 @@ const BY: Record<string, string> = {
   "lib:heartbeat": `${LEASES}; ${WATCH}; peers as \`claim/onCall:seePeers\`, and 64 rows of call-ups`,
   "lib:leave":
     "16 queues and their fleets; peers as `claim/onCall:seePeers`, and 64 rows of call-ups",
-  "lib:report": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
-  "lib:laneReport": "64 leases, 256 entries and 256 parts of output (`REPORT_MAX_ITEMS`)",
+  "lib:report": REPORT,
+  "lib:laneReport": REPORT,
   "lib:laneStanding": LEASES,
   "lib:laneStep": STEP,
   "push/laneStep:stepLane": STEP,

@@ -14,8 +14,8 @@ import {
 import { mutation, type Line } from "../interleavings/line.js";
 import {
   declarationOf,
-  fullReport,
   labelsOf,
+  largeReports,
   many,
   PUSH_QUEUES,
   queueName,
@@ -227,7 +227,9 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:leave": [
       mutation("lib:leave", { token, sessionKey: "idle0", leases: [], callSeq: 1_000 }),
     ],
-    "lib:report": [mutation("lib:report", { ...held, ...fullReport(full.leases) })],
+    "lib:report": largeReports(full.leases).map((said) =>
+      mutation("lib:report", { ...held, ...said }),
+    ),
     "attempts/report:findToken": [query("attempts/report:findToken", { session: full.session })],
     "rows/cancels:findCancelRequests": [
       query("rows/cancels:findCancelRequests", { session: full.session }),
@@ -294,7 +296,7 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
         finished: outcome({ kind: "failed", error: "e" })[0],
       }),
     ],
-    "lib:laneReport": [mutation("lib:laneReport", fullReport(lane.leases))],
+    "lib:laneReport": largeReports(lane.leases).map((said) => mutation("lib:laneReport", said)),
     "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
     "push/laneReport:laneSessions": [
       query("push/laneReport:laneSessions", { sessions: [lane.session] }),

@@ -2,7 +2,14 @@
 import {
   ERROR_MAX_BYTES,
   LABELS_MAX,
+  LOG_DATA_MAX_BYTES,
+  LOG_MESSAGE_MAX_BYTES,
+  LOGS_MAX,
   NAME_MAX_LENGTH,
+  OUTPUT_MAX_BYTES,
+  OUTPUT_PART_MAX_BYTES,
+  PROGRESS_MAX_BYTES,
+  REPORT_MAX_BYTES,
   SHARDS_MAX,
   TAGS_MAX,
   type QueueDeclaration,
@@ -96,5 +103,31 @@ export function fullReport(leases: readonly { id: string; attempt: number }[]) {
     updates: leases.map((lease) => ({ ...lease, value: text(8_000) })),
     logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
     output: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
+  };
+}
+
+/** That call, and one with as much output of a single lease as it may carry. */
+export function largeReports(leases: readonly { id: string; attempt: number }[]): object[] {
+  const part = { ...leases[0]!, text: text(OUTPUT_PART_MAX_BYTES) };
+  const output = many(REPORT_MAX_BYTES / OUTPUT_PART_MAX_BYTES, (index) => ({ ...part, index }));
+  return [fullReport(leases), { output }];
+}
+
+/**
+ * What a job with all the output and log entries that are kept has of them, each of the greatest size: the first rows, which one
+ * call may delete, and the last.
+ */
+export function keptOf(job: string, attempt: number): Record<string, Fields[]> {
+  const parts = OUTPUT_MAX_BYTES / OUTPUT_PART_MAX_BYTES;
+  const log = { level: "info", at: 1, message: text(LOG_MESSAGE_MAX_BYTES) };
+  return {
+    progress: [{ job, attempt, value: text(PROGRESS_MAX_BYTES - 16), updatedAt: 1 }],
+    chunks: [0, 1, 2, parts - 1].map((index) => ({
+      ...{ job, attempt, index, text: text(OUTPUT_PART_MAX_BYTES) },
+      total: (index + 1) * OUTPUT_PART_MAX_BYTES,
+    })),
+    logs: [...many(5, (entry) => entry), LOGS_MAX - 1].map((entry) => ({
+      ...{ job, attempt, entry, ...log, data: text(LOG_DATA_MAX_BYTES - 16), total: entry + 1 },
+    })),
   };
 }

@@ -16,6 +16,7 @@ import { COMPONENT } from "../races/deployment.js";
 import {
   heavyJob,
   HOUR,
+  keptOf,
   label,
   many,
   MINUTE,
@@ -28,7 +29,7 @@ import {
 } from "./fullShapes.js";
 import { UNLIMITED, type Fields, type LargeWorld } from "./largeWorld.js";
 
-/** Jobs that run, and their leases. */
+/** Jobs that run, with as much output and as many log entries of an earlier attempt as are kept, and their leases. */
 async function plantRunning(world: LargeWorld, n: number, count: number) {
   const ids = await world.plant(
     "jobs",
@@ -37,6 +38,8 @@ async function plantRunning(world: LargeWorld, n: number, count: number) {
       startedAt: world.transactions.now - MINUTE,
     })),
   );
+  for (const id of ids)
+    for (const [table, rows] of Object.entries(keptOf(id, 2))) await world.plant(table, rows);
   return ids.map((id) => ({ id, attempt: 3 }));
 }
 

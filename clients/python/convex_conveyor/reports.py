@@ -183,7 +183,7 @@ class Reports:
         for pending, reported in taken:
             lease = pending.attempt.lease
             answer = by_lease.get((lease["id"], lease["attempt"]))
-            if answer is None:
+            if answer is None:  # The call had no room for it: it is said again.
                 continue
             if answer["answer"] in ("leaseLost", "recorded"):
                 self.attempts.lose(lease)

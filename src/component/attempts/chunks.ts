@@ -19,9 +19,10 @@ import {
   type OutputUpdate,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
-import type { DatabaseReader, DatabaseWriter, QueryCtx } from "../_generated/server.js";
+import type { DatabaseReader, MutationCtx, QueryCtx } from "../_generated/server.js";
 import { findJobOf } from "../rows/jobs.js";
 import { decodePlace, encodePlace } from "./pages.js";
+import { mayDrop } from "./reportRoom.js";
 
 // --- Writing ------------------------------------------------------------------------------------
 
@@ -34,11 +35,12 @@ import { decodePlace, encodePlace } from "./pages.js";
  * what one call cannot make room for: a worker that is refused once gives up its attempt's output.
  */
 export async function addOutput(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   job: Doc<"jobs">,
   parts: readonly OutputUpdate[],
 ): Promise<{ nextIndex?: number; outputFull?: true }> {
   if (parts.length === 0) return {};
+  const { db } = ctx;
   const last = await db
     .query("chunks")
     .withIndex("job", (q) => q.eq("job", job._id))
@@ -52,7 +54,7 @@ export async function addOutput(
     .reduce((sum, { text }) => sum + textBytes(text), 0);
   // A job's stored output is all that it has written, unless some of it is gone: read only where that matters.
   const isMuch = total + incoming > OUTPUT_MAX_BYTES;
-  const gone = isMuch ? await dropOldest(db, job, total, incoming) : 0;
+  const gone = isMuch ? await dropOldest(ctx, job, total, incoming) : 0;
   for (const { index, text } of parts) {
     if (index < nextIndex) continue;
     if (index > nextIndex) break;
@@ -67,28 +69,28 @@ export async function addOutput(
 
 /**
  * Deletes of the output of earlier attempts until there is room, if it can. Returns how many of the `written` bytes are gone in
- * all. One call deletes some rows, and hardly more bytes than come in: the next calls delete the rest, which counts as gone, as
- * long as the job has no more than twice what it may keep.
+ * all. One call deletes some rows, one at least, as far as it has room to read: the next calls delete the rest, which counts as
+ * gone, as long as the job has no more than twice what it may keep.
  */
 async function dropOldest(
-  db: DatabaseWriter,
+  ctx: MutationCtx,
   job: Doc<"jobs">,
   written: number,
   incoming: number,
 ): Promise<number> {
   const wanted = written + incoming - OUTPUT_MAX_BYTES;
+  const { db } = ctx;
   const oldest = db.query("chunks").withIndex("job", (q) => q.eq("job", job._id));
   let gone = 0;
-  const dropped = { rows: 0, bytes: 0 };
+  let dropped = 0;
   for await (const { _id, attempt, total, text } of oldest) {
     const bytes = textBytes(text);
     gone = total - bytes;
     if (gone >= wanted || attempt === job.attempt) break;
-    if (dropped.rows === OUTPUT_ROWS_DROPPED || dropped.bytes > incoming)
+    if (dropped === OUTPUT_ROWS_DROPPED || (dropped > 0 && !(await mayDrop(ctx))))
       return Math.min(await writtenBefore(db, job, written), gone + OUTPUT_MAX_BYTES);
     await db.delete("chunks", _id);
-    dropped.rows += 1;
-    dropped.bytes += bytes;
+    dropped += 1;
     gone = total;
   }
   return gone;

@@ -6,7 +6,8 @@
  * A lease is checked against the job's row (it runs, this attempt, this session), never against the session's row, which
  * changes with every call of the worker: so a report conflicts with no call of a worker.
  *
- * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output.
+ * Reads for real: the token; of each lease the job, its row of `progress`, its last log entry and part of output; as far as
+ * `reportRoom.ts` lets it, the first ones of these too. A lease that has no answer is left for the call that says it again.
  * Snapshot reads: the session's row, where the caller does not know its session (and a real read where the snapshot
  * shows none). Writes: `progress`, `logs`, `chunks`. Conflicts with: the end of that very attempt, and each note in
  * the job's row: a request for its cancel, a pause, `completeLater`; another report of the attempt; a deletion of the
@@ -30,6 +31,7 @@ import { findJob } from "../rows/jobs.js";
 import { addLogs } from "./logs.js";
 import { checkQuota, countWrites } from "../rows/quotas.js";
 import { checkReport } from "./reportChecks.js";
+import { hasRoom } from "./reportRoom.js";
 import { authorize, scopeOf } from "../rows/tokens.js";
 
 export interface Report {
@@ -60,32 +62,48 @@ export async function report(
   const judge = (job: Doc<"jobs"> | null, attempt: number) =>
     judgeLease(job, attempt, session, token);
   const answers = await record(ctx, leases, judge, now);
-  await countWrites(ctx.db, token, bytes, now);
+  await countWrites(ctx.db, token, bytes - bytesLeft(leases, answers), now);
   return { answers };
 }
 
-/** Writes the reports about leases that stand, and answers for each. */
+/**
+ * Writes the reports about leases that stand, and answers for each, but for the ones that it has no room for: there is room for
+ * one at least. It begins with any, so that jobs of which much is deleted with each call hold up no other.
+ */
 export async function record(
   ctx: MutationCtx,
   leases: readonly LeaseReport[],
   judge: (job: Doc<"jobs"> | null, attempt: number) => Answer["answer"],
   now: number,
 ): Promise<ReportAnswer[]> {
-  const answers: ReportAnswer[] = [];
-  for (const lease of leases) {
+  const answers: ReportAnswer[][] = leases.map(() => []);
+  const first = Math.floor(Math.random() * leases.length);
+  for (let i = 0; i < leases.length; i += 1) {
+    const at = (first + i) % leases.length;
+    const lease = leases[at]!;
+    if (i > 0 && !(await hasRoom(ctx, lease.logs.length))) continue;
     const { id, attempt } = lease;
     const job = await findJob(ctx.db, id);
     const answer = judge(job, attempt);
     if (job === null || answer === "leaseLost") {
-      answers.push({ id, attempt, answer });
+      answers[at] = [{ id, attempt, answer }];
       continue;
     }
     await showProgress(ctx, job, lease.updates, now);
     const logged = await addLogs(ctx.db, job, lease.logs, now);
-    const written = await addOutput(ctx.db, job, lease.output);
-    answers.push({ id, attempt, answer, ...logged, ...written });
+    const written = await addOutput(ctx, job, lease.output);
+    answers[at] = [{ id, attempt, answer, ...logged, ...written }];
   }
-  return answers;
+  return answers.flat();
+}
+
+/** The bytes of the leases that are left for the next call. */
+function bytesLeft(leases: readonly LeaseReport[], answers: readonly ReportAnswer[]): number {
+  const isAnswered = ({ id, attempt }: LeaseReport) =>
+    answers.some((one) => one.id === id && one.attempt === attempt);
+  if (answers.length === leases.length) return 0;
+  const left = leases.filter((one) => !isAnswered(one));
+  return left.reduce((sum, one) => sum + checkReport(one, 1), 0);
 }
 
 /** Whether the lease stands. A worker obeys a request to end the job: until then it may report. */
