@@ -14,6 +14,7 @@ import {
 import { mutation, type Line } from "../interleavings/line.js";
 import {
   declarationOf,
+  fullReport,
   labelsOf,
   largeReports,
   many,
@@ -21,7 +22,7 @@ import {
   queueName,
   text,
 } from "./fullShapes.js";
-import { loseNothing, PEERS } from "./fullWorkers.js";
+import { loseNothing, PEERS, SCATTERED } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
 
@@ -128,6 +129,7 @@ const FULL_WORKER = {
 function workerCalls({ token, full, pending, ring }: FullWorld) {
   const caller = { token, sessionKey: "idle0" };
   const held = { token, sessionKey: full.sessionKey };
+  const ringHeld = { token, sessionKey: ring.sessionKey };
   const succeeded = (kind: object) =>
     full.leases.map((lease) => ({
       ...lease,
@@ -181,7 +183,7 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     ],
     "lib:complete": [
       mutation("lib:complete", {
-        ...{ token, sessionKey: ring.sessionKey, callSeq: 2 },
+        ...{ ...ringHeld, callSeq: 2 },
         finished: ring.leases.map((lease) => ({
           ...{ ...lease, outcome: { kind: "succeeded", result: text(60_000) } },
         })),
@@ -227,9 +229,10 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
     "lib:leave": [
       mutation("lib:leave", { token, sessionKey: "idle0", leases: [], callSeq: 1_000 }),
     ],
-    "lib:report": largeReports(full.leases).map((said) =>
-      mutation("lib:report", { ...held, ...said }),
-    ),
+    "lib:report": [
+      ...largeReports(full.leases).map((said) => ({ ...held, ...said })),
+      ...[0, SCATTERED].map((n) => ({ ...ringHeld, ...fullReport(ring.leases.slice(n)) })),
+    ].map((said) => mutation("lib:report", said)),
     "attempts/report:findToken": [query("attempts/report:findToken", { session: full.session })],
     "rows/cancels:findCancelRequests": [
       query("rows/cancels:findCancelRequests", { session: full.session }),
@@ -296,7 +299,9 @@ function laneCalls({ lane, mutations, process, world, pending, tokenId, full }: 
         finished: outcome({ kind: "failed", error: "e" })[0],
       }),
     ],
-    "lib:laneReport": largeReports(lane.leases).map((said) => mutation("lib:laneReport", said)),
+    "lib:laneReport": [...largeReports(lane.leases), fullReport(mutations.leases)].map((said) =>
+      mutation("lib:laneReport", said),
+    ),
     "lib:laneStanding": [query("lib:laneStanding", { leases: lane.leases })],
     "push/laneReport:laneSessions": [
       query("push/laneReport:laneSessions", { sessions: [lane.session] }),

@@ -8,6 +8,7 @@ import {
   NAME_MAX_LENGTH,
   OUTPUT_MAX_BYTES,
   OUTPUT_PART_MAX_BYTES,
+  OUTPUT_ROWS_DROPPED,
   PROGRESS_MAX_BYTES,
   REPORT_MAX_BYTES,
   SHARDS_MAX,
@@ -104,6 +105,18 @@ export function fullReport(leases: readonly { id: string; attempt: number }[]) {
     logs: leases.flatMap((lease) => many(4, (entry) => ({ ...lease, ...log, entry }))),
     output: leases.flatMap((lease) => many(4, (index) => ({ ...lease, index, text: text(8_192) }))),
   };
+}
+
+/** Parts of earlier output of one job of {@link manyParts}: more than one call deletes. */
+const SMALL_PARTS = OUTPUT_ROWS_DROPPED + 8;
+
+/** All that is kept of a job's output, in so many small parts that one call does not delete them, and the rest. */
+export function manyParts(job: string, attempt: number): Fields[] {
+  const part = (index: number, total: number) => ({ job, attempt, index, text: "x", total });
+  return [
+    ...many(SMALL_PARTS, (index) => part(index, index + 1)),
+    part(SMALL_PARTS, OUTPUT_MAX_BYTES),
+  ];
 }
 
 /** That call, and one with as much output of a single lease as it may carry. */

@@ -19,6 +19,7 @@ import {
   keptOf,
   label,
   many,
+  manyParts,
   MINUTE,
   MUTATIONS,
   PUSH_QUEUES,
@@ -189,6 +190,9 @@ export async function plantLanes(world: LargeWorld) {
   return { lane: { lane: lanes[0]!, session: sessions[0]!, leases }, process: processes[0]! };
 }
 
+/** Of the jobs of such a queue so many have output in many small parts. */
+export const SCATTERED = 4;
+
 /** Jobs that run, each with a payload and a result of a megabyte. */
 export async function plantLarge(world: LargeWorld, token: string) {
   const { now } = world.transactions;
@@ -218,6 +222,7 @@ export async function plantLarge(world: LargeWorld, token: string) {
       "jobs",
       many(count, () => ({ ...heavyJob(queue), ...fields, payload: stored(), result: stored() })),
     );
+    for (const id of ids.slice(0, SCATTERED)) await world.plant("chunks", manyParts(id, 2));
     return ids.map((id) => ({ id, attempt: 3 }));
   };
   const ring = await running(RING.name, LEASES_MAX);
