@@ -57,10 +57,11 @@ export async function sendAll(
   const now = Date.now();
   const weights = jobs.map((job, index) => {
     const weight = weigh(job, index, now);
-    return { ...weight, rows: weight.rows + marksOf(listBy, job.options ?? {}).length };
+    const marks = marksOf(listBy, job.options ?? {}).length;
+    return { ...weight, rows: weight.rows + marks + Number(expire) + Number(hasDeadline) };
   });
   if (isAction(ctx)) return await sendSplit(split(jobs, weights), jobs.length, send);
-  checkTransaction(weights, Number(expire) + Number(hasDeadline), differentRules(jobs));
+  checkTransaction(weights, differentRules(jobs));
   const enqueued: Enqueued[] = [];
   for (const part of split(jobs, weights)) enqueued.push(...(await send(part)));
   return enqueued;
@@ -88,7 +89,7 @@ function differentRules(jobs: readonly NewJob[]): number {
   return new Set(rules.map((one) => JSON.stringify(one))).size;
 }
 
-function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number, rules: number): void {
+function checkTransaction(weights: readonly JobWeight[], rules: number): void {
   const sum = (of: (weight: JobWeight) => number) =>
     weights.reduce((total, weight) => total + of(weight), 0);
   const refuse = (what: string, got: number, max: number) =>
@@ -100,7 +101,7 @@ function checkTransaction(weights: readonly JobWeight[], rowsOfEach: number, rul
     );
   const bytes = sum((weight) => weight.bytes);
   if (bytes > BATCH_MAX_BYTES) throw refuse("bytes", bytes, BATCH_MAX_BYTES);
-  const rows = sum((weight) => weight.rows) + rowsOfEach * weights.length;
+  const rows = sum((weight) => weight.rows);
   if (rows > BATCH_MAX_ROWS) throw refuse("rows", rows, BATCH_MAX_ROWS);
   const keys = sum((weight) => weight.keys);
   if (keys > BATCH_MAX_KEYS) throw refuse("keys", keys, BATCH_MAX_KEYS);

@@ -26,6 +26,7 @@ import {
 import { PREFER_MAX_BYTES, PREFER_MAX_MS, PREFER_MIN_MS } from "./lookLimits.js";
 import { PRIORITY_MAX, PRIORITY_MIN } from "./order.js";
 import { vOnConflict, type JobOptions, type NewJob, type Prefer } from "./protocol.js";
+import { textBytes } from "./text.js";
 import { checkTraceparent } from "./traces.js";
 import { checkStorable, kindOf } from "./values.js";
 
@@ -39,7 +40,7 @@ const ON_CONFLICT = vOnConflict.members.map(({ value }) => value);
 
 /** The share of a new job in its transaction. */
 export interface JobWeight {
-  /** Of its payload and context. */
+  /** Of its payload, its context, and the texts of its options. */
   bytes: number;
   /** Rows that it writes: the job itself and the rows beside it. */
   rows: number;
@@ -58,11 +59,16 @@ export function checkNewJob({ payload, options = {} }: NewJob, now: number): Job
   const bounds = [options.expiresAfterMs, options.deadlineMs, options.prefer];
   const expiries = bounds.filter((bound) => bound !== undefined).length;
   return {
-    bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
+    bytes: [...sizes, ...textsOf(options).map(textBytes)].reduce((sum, bytes) => sum + bytes, 0),
     rows: 1 + sizes.filter((bytes) => bytes > INLINE_MAX_BYTES).length + keys + expiries,
     keys,
     replaces: options.key?.onConflict === "replace" ? 1 : 0,
   };
+}
+
+function textsOf({ name, key, group, tags = [], labels = [], prefer }: JobOptions): string[] {
+  const texts = [name, key?.value, group, ...tags, ...labels, prefer?.worker];
+  return [...texts, ...(prefer?.labels ?? [])].filter((text) => text !== undefined);
 }
 
 /** The options of a new job, without its context. */

@@ -77,7 +77,7 @@ export const TRACE_MAX_BYTES = 4_096;
 
 /** Jobs in one call of the component's `enqueue`: larger batches are split into several calls. */
 export const ENQUEUE_MAX_JOBS = 1_000;
-/** Payloads and contexts of one such call together: a call's arguments are held in memory several times over. */
+/** Payloads, contexts and texts of options of one such call together: a call's arguments are held in memory several times over. */
 export const ENQUEUE_MAX_BYTES = 4 * 2 ** 20;
 /**
  * The total of all calls of one batch in one transaction: half of a transaction's writes, so that the other half is left to the
@@ -113,7 +113,7 @@ export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
 /** Attempts, log entries and parts of output a page, by default and at most. */
 export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;
-/** Jobs that may follow one, in the transaction that records it: 64 outcomes with so many each still fit into one. */
+/** Jobs that may follow one, in the transaction that records it; of one call's outcomes together `ENQUEUE_MAX_JOBS`. */
 export const CONTINUED_MAX = 64;
 /** Payloads handed out by one claim: Node actions take 5 MiB of arguments, and a claim must not starve the rest. */
 export const CLAIM_MAX_BYTES = 4 * 2 ** 20;

@@ -1,6 +1,5 @@
 /** Limits of reads by claims and by people, and their relations to the platform's limits. Pure. */
 import {
-  BATCH_MAX_ROWS,
   holds,
   LOOK_RANGES_MAX,
   QUEUES_MAX,
@@ -85,8 +84,6 @@ export const LIST_BYTES_MAX = 4 * 2 ** 20;
 export const LIST_PLACES_MAX = 256;
 /** Characters of an error that a list shows. */
 export const LISTED_ERROR_LENGTH = 200;
-/** Tags and groups that the jobs of one call have together, in a queue that lists by them: rows, of which half a transaction's. */
-export const MARKS_MAX = BATCH_MAX_ROWS;
 /** Queues that are listed at once. */
 export const QUEUES_LISTED_DEFAULT = 100;
 export const QUEUES_LISTED_MAX = 1_000;

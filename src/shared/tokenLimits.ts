@@ -1,5 +1,11 @@
 /** Limits of one worker's token: its scope, and the writes of its workers. Pure. */
-import { ENQUEUE_MAX_BYTES, holds, OFFER_MAX_BYTES, REPORT_MAX_BYTES } from "./limits.js";
+import {
+  ENQUEUE_MAX_BYTES,
+  holds,
+  OFFER_MAX_BYTES,
+  PAYLOAD_MAX_BYTES,
+  REPORT_MAX_BYTES,
+} from "./limits.js";
 
 /** All groups of one token: a worker's claim has them beside its labels, and its session's row keeps both. 64 ids. */
 export const TOKEN_GROUPS_MAX_BYTES = 2 * 2 ** 10;
@@ -33,6 +39,8 @@ export const TOKEN_JOB_BYTES = 2 ** 10;
  * 200 bytes each is kept for good. Code has few, and a worker that computes one for each job has as many as it likes.
  */
 export const TOKEN_RULES_MAX = 10_000;
+/** Outcomes of one call together, with the jobs that follow: of one job a result, and as much as one enqueue takes. */
+export const OUTCOMES_MAX_BYTES = ENQUEUE_MAX_BYTES + 2 * PAYLOAD_MAX_BYTES;
 
 holds("a token's groups leave room for labels", TOKEN_GROUPS_MAX_BYTES <= OFFER_MAX_BYTES / 2);
 holds("a full report is counted whenever it comes", TOKEN_COUNT_BYTES <= REPORT_MAX_BYTES);

@@ -1,4 +1,5 @@
 /** The worker's own times and bounds. Limits that it shares with the component are in `src/shared/limits.ts`. */
+import { ENQUEUE_MAX_JOBS } from "../shared/index.js";
 
 /** Over how long workers that start at once spread their first claims. */
 export const FIRST_SPREAD_MS = 50;
@@ -78,6 +79,8 @@ export const REFUSALS_BEFORE_HANDING_OVER = 4;
 
 /** Results in one `complete`, as in a claim: one transaction's share, well below the platform's 16 MiB of arguments. */
 export const COMPLETE_MAX_BYTES = 4 * 2 ** 20;
+/** So much each job that follows counts besides, so that no more follow the outcomes of one call than one call enqueues. */
+export const FOLLOWING_BYTES = Math.ceil(COMPLETE_MAX_BYTES / ENQUEUE_MAX_JOBS);
 
 /** A socket that is gone for so long may be gone for good, as behind a proxy that lets calls alone through. */
 export const SOCKET_LOST_MS = 20_000;

@@ -1,5 +1,6 @@
 /** When and how outcomes are sent after the deployment has refused one. */
 import { expect, test } from "vitest";
+import { CONTINUED_MAX, ENQUEUE_MAX_JOBS } from "../shared/index.js";
 import { FakeClock } from "./fakes.test.js";
 import { Outbox } from "./outbox.js";
 
@@ -26,6 +27,15 @@ test("outcomes go together, with their callbacks, until a batch is refused; then
   expect(next()).toEqual({ ids: ["a"], alone: true, deferCallbacks: false });
   outbox.settle("a", 1);
   expect(next()).toEqual({ ids: ["b"], alone: true, deferCallbacks: false });
+});
+
+test("no more jobs follow the outcomes of one call than one call enqueues", () => {
+  const { outbox, next } = outboxWith();
+  const continued = Array.from({ length: CONTINUED_MAX }, () => ({ queue: "next", payload: 1 }));
+  const outcome = { kind: "succeeded", result: null } as const;
+  for (let n = 0; n < 20; n += 1)
+    outbox.put({ id: `job${n}`, attempt: 1, queue: "tiles", outcome, continued });
+  expect(next().ids).toHaveLength(Math.floor(ENQUEUE_MAX_JOBS / CONTINUED_MAX));
 });
 
 test("one that was refused twice alone goes without its callback from then on, and no other does", async () => {

@@ -21,6 +21,7 @@ import {
 } from "../shared/index.js";
 import type { Attempt } from "./attempts.js";
 import { messageOf } from "./errors.js";
+import { FOLLOWING_BYTES } from "./limits.js";
 import type { HandlerEnd } from "./runner.js";
 
 /** The outcome of a returned value. One that cannot be sent fails the job here: the deployment could not even read it. */
@@ -88,7 +89,10 @@ export function sizeOf(
   outcome: Outcome,
   following: readonly Continuation[] | Finished["continued"] = [],
 ): number {
-  const bytes = following.reduce((sum, one) => sum + getConvexSize(one as Value), 0);
+  const bytes = following.reduce((sum, one) => {
+    const jobs = "jobs" in one ? one.jobs.length : 1;
+    return sum + getConvexSize(one) + jobs * FOLLOWING_BYTES;
+  }, 0);
   if (outcome.kind === "succeeded") return bytes + getConvexSize(outcome.result as Value);
   if (outcome.kind !== "failed") return 0;
   return outcome.error.length + (outcome.trace ?? "").length;

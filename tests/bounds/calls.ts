@@ -14,9 +14,12 @@ import {
 import { mutation, type Line } from "../interleavings/line.js";
 import {
   declarationOf,
+  fewIn,
+  followedByLongest,
   fullReport,
   labelsOf,
   largeReports,
+  longest,
   many,
   PUSH_QUEUES,
   queueName,
@@ -67,6 +70,11 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
             ...{ labels: labelsOf(n % 4), priority: (n % 21) - 10, cost: 1, context: text(600) },
           }),
         ),
+      }),
+      // As many of the longest options as one call takes.
+      mutation("lib:enqueue", {
+        queue,
+        jobs: many(550, (n) => ({ payload: text(1_000), ...longest(n) })),
       }),
       mutation("lib:enqueue", {
         queue: declarationOf(1),
@@ -149,10 +157,8 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       ...conditions,
       ...more,
     });
-  const followed = (n: number) => ({
-    queue: declarationOf(n),
-    jobs: many(4, (i) => ({ payload: 1, options: { runAfter: 60_000 * i, priority: i } })),
-  });
+  const peeks = (queues: { name: string }[], conditions: Conditions) =>
+    query("lib:peek", { token, queues: queues.map(({ name }) => name), limit: 64, ...conditions });
   return {
     "lib:hasWork": [
       query("lib:hasWork", { token, queues: PUSH.map(({ name }) => name), ...UNMET }),
@@ -166,10 +172,10 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
       }),
     ],
     "lib:peek": [
-      query("lib:peek", { token, queues: PUSH.map(({ name }) => name), limit: 64, ...CONDITIONS }),
-      query("lib:peek", { token, queues: PULL.map(({ name }) => name), limit: 64, ...CONDITIONS }),
-      query("lib:peek", { token, queues: PUSH.map(({ name }) => name), limit: 64, ...UNMET }),
-      query("lib:peek", { token, queues: PULL.map(({ name }) => name), limit: 64, ...UNMET }),
+      peeks(PUSH, CONDITIONS),
+      peeks(PULL, CONDITIONS),
+      peeks(PUSH, UNMET),
+      peeks(PULL, UNMET),
     ],
     "lib:claim": [
       claims(PUSH, CONDITIONS),
@@ -204,9 +210,10 @@ function workerCalls({ token, full, pending, ring }: FullWorld) {
         ...{
           ...held,
           callSeq: 2,
-          finished: succeeded({ continued: many(16, followed) }).slice(0, 1),
+          finished: succeeded({ continued: many(16, fewIn) }).slice(0, 1),
         },
       }),
+      mutation("lib:complete", { ...held, callSeq: 2, finished: followedByLongest(full.leases) }),
     ],
     "lib:completeLater": [mutation("lib:completeLater", { ...held, finished: failed[0] })],
     "lib:cancellations": [query("lib:cancellations", held)],

@@ -144,3 +144,33 @@ export function keptOf(job: string, attempt: number): Record<string, Fields[]> {
     })),
   };
 }
+
+/** A job with the longest options. */
+export const longest = (n: number) => ({
+  options: {
+    ...{
+      key: { value: `long${n}`.padEnd(256, "€") },
+      runAfter: 60_000 + n * 50,
+      context: text(600),
+    },
+    ...{ expiresAfterMs: 60_000, deadlineMs: 600_000 + n * 50, labels: labelsOf(1) },
+    ...{ tags: many(16, (i) => `t${i}`.padEnd(64, "€")), name: "€".repeat(128) },
+    group: "€".repeat(128),
+    prefer: { worker: "€".repeat(64), labels: labelsOf(1).slice(0, 4), forMs: 60_000 },
+  },
+});
+
+/** Outcomes that are followed by about as many of them as one call takes. */
+export const followedByLongest = (leases: readonly { id: string; attempt: number }[]) =>
+  leases.slice(0, 12).map((lease, i) => ({
+    ...{ ...lease, outcome: { kind: "succeeded", result: null } },
+    continued: [
+      { queue: declarationOf(0), jobs: many(62, (n) => ({ payload: n, ...longest(62 * i + n) })) },
+    ],
+  }));
+
+/** Jobs that follow in that queue, in places of their own. */
+export const fewIn = (n: number) => ({
+  queue: declarationOf(n),
+  jobs: many(4, (i) => ({ payload: 1, options: { runAfter: 60_000 * i, priority: i } })),
+});

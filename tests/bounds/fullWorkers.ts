@@ -1,8 +1,10 @@
 /** Sessions, lanes and processes of the full world, with as much in hand as they may have. */
 import { FIRST_PLACE } from "../../src/component/rows/duties.js";
 import {
+  ATTEMPTS_KEPT,
   CALL_UP_MAX,
   COST_MAX,
+  EXPIRED_MAX,
   FLEET_MAX,
   LANES_READ,
   LEASES_MAX,
@@ -30,18 +32,30 @@ import {
 } from "./fullShapes.js";
 import { UNLIMITED, type Fields, type LargeWorld } from "./largeWorld.js";
 
-/** Jobs that run, with as much output and as many log entries of an earlier attempt as are kept, and their leases. */
+/**
+ * Jobs that run, and their leases: each has failed a thousand times, and succeeded as often, as in a circular queue; with as much
+ * output and as many log entries of an earlier attempt as are kept.
+ */
 async function plantRunning(world: LargeWorld, n: number, count: number) {
+  const attempt = 2 * ATTEMPTS_KEPT + 1;
   const ids = await world.plant(
     "jobs",
     many(count, () => ({
-      ...{ ...waitingJob(world, n, 0, 0, HOUR), status: "running" },
+      ...{ ...waitingJob(world, n, 0, 0, HOUR), status: "running", attempt },
       startedAt: world.transactions.now - MINUTE,
     })),
   );
   for (const id of ids)
     for (const [table, rows] of Object.entries(keptOf(id, 2))) await world.plant(table, rows);
-  return ids.map((id) => ({ id, attempt: 3 }));
+  const [error, trace] = [text(4_096), text(4_096)];
+  for (const job of ids) {
+    const about = { job, outcome: "failed", worker: "w", endedAt: 1, error, trace };
+    await world.plant(
+      "attempts",
+      many(3, (n) => ({ ...about, attempt: n + 1 })),
+    );
+  }
+  return ids.map((id) => ({ id, attempt }));
 }
 
 /** The peers of a large fleet, as its workers name them. */
@@ -79,12 +93,16 @@ export async function plantSessions(world: LargeWorld, token: string) {
     for (const { id } of leases) await transaction.patch(COMPONENT, id, { session });
   });
   const held = leasesOf(leases);
+  // The first have jobs of their own: a sweep ends the leases of some.
+  const own: (typeof held)[] = [];
+  while (own.length < EXPIRED_MAX)
+    own.push(leasesOf(await plantRunning(world, PUSH_QUEUES, LEASES_MAX)));
   const sessions = [
     // Of these a thousand have been silent for their leases of 61 s.
     ...many(FLEET_MAX + 500, (n) => {
       const expiresAt = now - 1_000 + n;
       const lastSeenAt = expiresAt - 61_000;
-      return row(`active${n}`, { state: "active", expiresAt, lastSeenAt, leases: held });
+      return row(`active${n}`, { state: "active", expiresAt, lastSeenAt, leases: own[n] ?? held });
     }),
     ...many(FLEET_MAX + 500, (n) =>
       row(`idle${n}`, { state: "idle", expiresAt: now, leases: [], ...dutyOf(token, n) }),

@@ -55,6 +55,8 @@ REFUSALS_BEFORE_DEFERRING = 2
 #: One that is refused as often even so is handed over to the deployment.
 REFUSALS_BEFORE_HANDING_OVER = 4
 COMPLETE_MAX_BYTES = 4 * 2**20
+#: So much each job that follows counts besides: the outcomes of one call may be followed by a thousand together.
+FOLLOWING_BYTES = COMPLETE_MAX_BYTES // 1_000 + 1
 
 #: So often at most a worker tends late work in a row: each call ends the leases of a few sessions.
 TENDS_MAX = 16

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from .attempts import Attempt
 from .errors import NoRetry, RetryAfter, Snooze
-from .limits import ERROR_MAX_BYTES, TRACE_MAX_BYTES
+from .limits import ERROR_MAX_BYTES, FOLLOWING_BYTES, TRACE_MAX_BYTES
 from .values import cut, sendable, size_of
 
 Outcome = dict[str, Any]
@@ -105,7 +105,7 @@ def too_long(attempt: Attempt) -> Outcome:
 
 def bytes_of(outcome: Outcome, continued: list[Any]) -> int:
     """Bytes of an outcome in a call, with the jobs that follow it."""
-    following = sum(size_of(one) for one in continued)
+    following = sum(size_of(one) + FOLLOWING_BYTES for one in continued)
     if outcome["kind"] == "succeeded":
         return following + size_of(outcome["result"])
     return following + len(outcome.get("error", "")) + len(outcome.get("trace", ""))

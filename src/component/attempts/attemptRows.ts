@@ -10,8 +10,11 @@ import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseReader, DatabaseWriter } from "../_generated/server.js";
 import { cutError } from "../rows/payloads.js";
 
-/** Old rows deleted with a new one: more than one, so that a job which has too many comes down to its bound. */
-const DELETED_AT_ONCE = 4;
+/**
+ * Old rows deleted with a new one: more than one, so that a job which has too many comes down to its bound. Each may have 8 KiB,
+ * and a sweep ends 64 attempts of a session.
+ */
+const DELETED_AT_ONCE = 2;
 
 /** `job` as it was while the attempt ran. */
 export async function recordAttempt(

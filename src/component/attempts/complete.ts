@@ -17,9 +17,13 @@
  * the key of a job that ends; where a callback becomes owed, as `callbacks.ts`; where an attempt is to follow later,
  * the ring of that alarm; the conflicts of the callbacks; and as a claim. Never with the enqueue of a plain job.
  */
+import { getConvexSize } from "convex/values";
 import {
   checkLeases,
+  conveyorError,
+  ENQUEUE_MAX_JOBS,
   LEASES_MAX,
+  OUTCOMES_MAX_BYTES,
   type Answer,
   type ClaimedJob,
   type Duty,
@@ -74,6 +78,7 @@ export async function complete(
 ): Promise<Completed> {
   const now = Date.now();
   checkLeases("The finished jobs of a call", args.finished, 1, LEASES_MAX);
+  checkWeight(args.finished);
   checkLeases("The leases that a call names besides", args.held ?? [], 0, LEASES_MAX);
   const asked = args.claim === undefined ? [] : checkRequest(args.claim);
   const token = await authorize(ctx.db, args.token, asked);
@@ -129,6 +134,22 @@ export async function complete(
     ...(chosen === undefined ? {} : { duty: chosen.duty }),
     ...others,
   };
+}
+
+/** The worker of a call that is refused reports each outcome by itself. */
+function checkWeight(finished: Finished[]): void {
+  const jobs = finished.flatMap(({ continued = [] }) => continued.flatMap(({ jobs }) => jobs));
+  const bytes = getConvexSize(finished);
+  const isLarge = bytes > OUTCOMES_MAX_BYTES;
+  if (!isLarge && jobs.length <= ENQUEUE_MAX_JOBS) return;
+  const [what, got, max] = isLarge
+    ? ["bytes", bytes, OUTCOMES_MAX_BYTES]
+    : ["jobs to follow", jobs.length, ENQUEUE_MAX_JOBS];
+  throw conveyorError(
+    isLarge ? "payloadTooLarge" : "invalidArgument",
+    `The outcomes of one call may come to ${max} ${what}; these are ${got}. Report them in several calls.`,
+    { argument: "finished", got, max },
+  );
 }
 
 /** Records the outcomes and runs the callbacks. `current`: the row of the session, as these have left it. */

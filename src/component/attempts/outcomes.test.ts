@@ -279,7 +279,7 @@ describe("the rows of attempts", () => {
       await ctx.db.patch("sessions", session._id, {
         leases: session.leases.map((lease) => ({ ...lease, attempt: 5_000 })),
       });
-      for (let attempt = 3_997; attempt < 4_004; attempt += 1) {
+      for (let attempt = 3_999; attempt < 4_004; attempt += 1) {
         await ctx.db.insert("attempts", { job: id, attempt, outcome: "released", endedAt: 0 });
       }
     });

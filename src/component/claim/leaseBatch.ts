@@ -18,7 +18,7 @@ import type { HeldLease, Session } from "../rows/sessions.js";
 import { aboutJob, log } from "../rows/log.js";
 import { isClaimable, mayTake } from "../edges/mayTake.js";
 import { costOf, type Offer } from "../rows/conditions.js";
-import { load, sizeOf } from "../rows/payloads.js";
+import { hasReadMuch, load, sizeOf } from "../rows/payloads.js";
 import { timeoutOf } from "../edges/processTime.js";
 import type { Queue } from "../rows/queues.js";
 import { lease } from "../edges/transitions.js";
@@ -117,12 +117,18 @@ async function put(
   rules: Rules,
 ): Promise<void> {
   const { now } = batch;
-  const payload = await payloadFor(ctx, batch, rules, job);
+  const bytes = sizeOf(job.payload);
   // The first is taken at any size, or a large job would never run.
-  if (batch.jobs.length > 0 && batch.bytes + payload.bytes > CLAIM_MAX_BYTES) {
-    batch.full = true;
-    return;
+  if (batch.jobs.length > 0) {
+    const isMuch = !("inline" in job.payload) && (await hasReadMuch(ctx));
+    batch.full = isMuch || batch.bytes + bytes > CLAIM_MAX_BYTES;
+    if (batch.full) return;
   }
+  // A mutation handler reads it by itself.
+  const isUnasked = batch.session.lane !== undefined && rules.handler?.kind === "mutation";
+  const isLeftOut = batch.bytes + bytes > batch.carries;
+  const value = isUnasked || isLeftOut ? null : await load(ctx.db, job.payload);
+  const payload = { value, bytes, isLeftOut: isLeftOut && !isUnasked };
   const leased = await lease(ctx.db, job, batch.session, now);
   // Where no job is left to workers outside, the wake is about to start.
   if (batch.session.lane === undefined && queue.config.fallbackAfterMs > 0)
@@ -172,22 +178,6 @@ export function hold(
   batch.leases.push(held);
   const claimed = describe(leased, payload.value, held, now);
   batch.jobs.push(claimableAt === undefined ? claimed : { ...claimed, claimableAt });
-}
-
-/**
- * The payload that goes with the job, if it does: not that of a job with a mutation handler, which reads it by itself.
- */
-async function payloadFor(
-  ctx: MutationCtx,
-  { session, bytes: before, carries }: LeaseBatch,
-  { handler }: Rules,
-  { payload: stored }: Job,
-): Promise<Carried> {
-  const bytes = sizeOf(stored);
-  const isLeftOut = before + bytes > carries;
-  const isUnasked = session.lane !== undefined && handler?.kind === "mutation";
-  if (isUnasked || isLeftOut) return { value: null, bytes, isLeftOut: !isUnasked };
-  return { value: await load(ctx.db, stored), bytes, isLeftOut };
 }
 
 /** A lane is supervised by its scheduled function, and no attempt outlives that. */

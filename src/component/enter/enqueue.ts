@@ -14,6 +14,7 @@
  */
 import type { Value } from "convex/values";
 import {
+  BATCH_MAX_ROWS,
   checkDeadline,
   checkLength,
   checkNewJob,
@@ -22,6 +23,7 @@ import {
   dueTime,
   ENQUEUE_MAX_BYTES,
   ENQUEUE_MAX_JOBS,
+  marksOf,
   mayMove,
   noDeadlineInRing,
   normalLabels,
@@ -41,7 +43,7 @@ import type { EdgeCtx } from "../rows/effects.js";
 import { storedRules, type StoredRules } from "../rows/jobRules.js";
 import { findKey, giveKey, keptUntil } from "../rows/keys.js";
 import { log } from "../rows/log.js";
-import { checkMarks, insertMarks } from "../index/listIndex.js";
+import { insertMarks } from "../index/listIndex.js";
 import { store } from "../rows/payloads.js";
 import { declaredQueues, type Queue } from "../rows/queues.js";
 import { cancel, insertJob, type NewFields } from "../edges/transitions.js";
@@ -68,7 +70,7 @@ export async function enqueueJobs(
   jobs: readonly NewJob[],
   token?: Id<"tokens">,
 ): Promise<Enqueued[]> {
-  checkJobs(jobs, ctx.now);
+  checkJobs(queue, jobs, ctx.now);
   if (queue.isDraining) {
     throw conveyorError(
       "queueDraining",
@@ -76,7 +78,6 @@ export async function enqueueJobs(
       { queue: queue.name },
     );
   }
-  checkMarks(queue, jobs);
   queue.routesKept = { rows: null };
   const rules = storedRules(ctx.db, token);
   const batch: Batch = { queue, ofWorker: token !== undefined, rules };
@@ -85,16 +86,26 @@ export async function enqueueJobs(
   return enqueued;
 }
 
-function checkJobs(jobs: readonly NewJob[], now: number): void {
+function checkJobs({ config }: Queue, jobs: readonly NewJob[], now: number): void {
   checkLength("The jobs of a call", jobs, 1, ENQUEUE_MAX_JOBS);
-  let bytes = 0;
-  for (const job of jobs) bytes += checkNewJob(job, now).bytes;
-  if (bytes <= ENQUEUE_MAX_BYTES) return;
+  const ofEach =
+    Number(config.expiresAfterMs !== undefined) + Number(config.deadlineMs !== undefined);
+  const sum = { bytes: 0, rows: ofEach * jobs.length };
+  for (const job of jobs) {
+    const { bytes, rows } = checkNewJob(job, now);
+    sum.bytes += bytes;
+    sum.rows += rows + marksOf(config.listBy, job.options ?? {}).length;
+  }
+  const isLarge = sum.bytes > ENQUEUE_MAX_BYTES;
+  if (!isLarge && sum.rows <= BATCH_MAX_ROWS) return;
+  const [what, got, max] = isLarge
+    ? ["bytes", sum.bytes, ENQUEUE_MAX_BYTES]
+    : ["rows", sum.rows, BATCH_MAX_ROWS];
   throw conveyorError(
-    "payloadTooLarge",
-    `The payloads and contexts of one call may be up to ${ENQUEUE_MAX_BYTES} bytes together; these are ${bytes}. ` +
-      "Enqueue them in several calls, as a queue's enqueueBatch does.",
-    { got: bytes, max: ENQUEUE_MAX_BYTES },
+    isLarge ? "payloadTooLarge" : "invalidArgument",
+    `The jobs of one call, with their contexts and options, may come to ${max} ${what}; these are ${got}. Enqueue them in ` +
+      "several calls, as a queue's enqueueBatch does.",
+    { argument: what, got, max },
   );
 }
 

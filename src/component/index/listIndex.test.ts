@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  MARKS_MAX,
+  BATCH_MAX_ROWS,
   type JobOptions,
   type ListFilter,
   type QueueConfig,
@@ -120,10 +120,11 @@ describe("a queue that lists by tag and group", () => {
   test("refuses a call with tags that would write more than half of a transaction, before it writes any", async () => {
     const world = await newWorld(BOTH);
     const tags = Array.from({ length: 16 }, (_, n) => `t${n}`);
-    const jobs = Array.from({ length: MARKS_MAX / 16 + 1 }, () => named("n", { tags }));
+    const count = Math.floor(BATCH_MAX_ROWS / 17) + 1;
+    const jobs = Array.from({ length: count }, () => named("n", { tags }));
     expect(await refusal(world.enqueueJobs(jobs))).toMatchObject({
       code: "invalidArgument",
-      got: MARKS_MAX + 16,
+      ...{ argument: "rows", got: 17 * count, max: BATCH_MAX_ROWS },
     });
     expect(await world.all("jobs")).toEqual([]);
   });

@@ -5,32 +5,10 @@
  * A job has its marks from its enqueue to its deletion, through every retry and round. One that was enqueued before its queue
  * asked has none, and is not in these lists.
  */
-import {
-  conveyorError,
-  MARKS_MAX,
-  marksOf,
-  type JobOptions,
-  type ListBy,
-  type NewJob,
-} from "../../shared/index.js";
+import { marksOf, type JobOptions, type ListBy } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import type { DatabaseWriter } from "../_generated/server.js";
 import type { Queue } from "../rows/queues.js";
-
-/** Before the first job of a call is written: all of them share one transaction. */
-export function checkMarks({ name, config }: Queue, jobs: readonly NewJob[]): void {
-  const marks = jobs.reduce(
-    (sum, { options = {} }) => sum + marksOf(config.listBy, options).length,
-    0,
-  );
-  if (marks <= MARKS_MAX) return;
-  throw conveyorError(
-    "invalidArgument",
-    `The jobs of one call may have up to ${MARKS_MAX} tags and groups together in a queue that lists by them, as ` +
-      `"${name}" does; these have ${marks}. Enqueue them in several calls, as a queue's enqueueBatch does.`,
-    { argument: "tags", queue: name, got: marks, max: MARKS_MAX },
-  );
-}
 
 /** Inserts only: two enqueues never conflict. */
 export async function insertMarks(

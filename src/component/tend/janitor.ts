@@ -30,6 +30,7 @@ import type { MutationCtx } from "../_generated/server.js";
 import { ensureArrivals } from "../count/arrivals.js";
 import { nextDebtAt, replan } from "../edges/callbacks.js";
 import { publicBounds } from "../rows/cursors.js";
+import { hasReadMuch } from "../rows/payloads.js";
 import { endLeases } from "./lostLeases.js";
 import { forgetLane } from "../push/lanes.js";
 import { freeLost } from "../push/mainLoop.js";
@@ -76,12 +77,17 @@ export async function sweepOnce(
   );
   // Of many sweeps that are due at once one does all that there is to do.
   if (await isServed(ctx.db, timer, lost.timers, now, now)) return "gone";
-  for (const session of lost.expired) await endLeases(ctx, session, now);
+  let ended = 0;
+  for (const session of lost.expired) {
+    if (ended > 0 && (await hasReadMuch(ctx))) break;
+    await endLeases(ctx, session, now);
+    ended += 1;
+  }
   for (const process of lost.processes) await freeLost(ctx, process);
   if (lost.expired.length + lost.processes.length === 0)
     return await repair(ctx, timer, lost, idleFrom, now);
   // The search that follows is long, and the leases that were ended here are their workers', too, until this commits.
-  return lost.more
+  return lost.more || ended < lost.expired.length
     ? { at: now, carried: { after: lost.turn } }
     : { at: now + JANITOR_SLACK_MS, carried: {} };
 }
