@@ -25,7 +25,7 @@ import {
   queueName,
   text,
 } from "./fullShapes.js";
-import { loseNothing, PEERS, SCATTERED } from "./fullWorkers.js";
+import { FULL_WORKER, loseNothing, PEERS, SCATTERED } from "./fullWorkers.js";
 import type { FullWorld } from "./fullWorld.js";
 import { observeCalls, operateCalls, query, type Worst } from "./lookCalls.js";
 
@@ -84,10 +84,9 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     "lib:replace": [
       mutation("lib:replace", { id: pending, queue, job: job({ key: { value: "k" } }) }),
     ],
-    "operate:cancelJob": [
-      mutation("operate:cancelJob", { id: pending, reason: text(4_096) }),
-      mutation("operate:cancelJob", { id: full.leases[0]!.id }),
-    ],
+    "operate:cancelJob": [pending, full.leases[0]!.id].map((id) =>
+      mutation("operate:cancelJob", { id, reason: text(4_096) }),
+    ),
     "operate:retryJob": [mutation("operate:retryJob", { id: long })],
     "lib:status": [query("lib:status", { id: long })],
     "lib:queueOf": [query("lib:queueOf", { id: long })],
@@ -127,12 +126,6 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     return { job: id, handle, attempt: 1, outcome: { status: "failed", error: "boom" } };
   }
 }
-
-/** On call without room, it leaves jobs, and jobs that prefer as many workers as a beat may name. */
-const FULL_WORKER = {
-  ...{ peers: PEERS, more: 9, room: 0 },
-  prefers: many(LEASES_MAX, (n) => `worker ${n}`),
-};
 
 function workerCalls({ token, full, pending, ring }: FullWorld) {
   const caller = { token, sessionKey: "idle0" };

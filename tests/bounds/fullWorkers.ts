@@ -4,7 +4,6 @@ import {
   ATTEMPTS_KEPT,
   CALL_UP_MAX,
   COST_MAX,
-  EXPIRED_MAX,
   FLEET_MAX,
   LANES_READ,
   LEASES_MAX,
@@ -34,9 +33,9 @@ import { UNLIMITED, type Fields, type LargeWorld } from "./largeWorld.js";
 
 /**
  * Jobs that run, and their leases: each has failed a thousand times, and succeeded as often, as in a circular queue; with as much
- * output and as many log entries of an earlier attempt as are kept.
+ * output and as many log entries of an earlier attempt as are kept. `isSilent`: without these, which no sweep reads.
  */
-async function plantRunning(world: LargeWorld, n: number, count: number) {
+async function plantRunning(world: LargeWorld, n: number, count: number, isSilent = false) {
   const attempt = 2 * ATTEMPTS_KEPT + 1;
   const ids = await world.plant(
     "jobs",
@@ -45,7 +44,7 @@ async function plantRunning(world: LargeWorld, n: number, count: number) {
       startedAt: world.transactions.now - MINUTE,
     })),
   );
-  for (const id of ids)
+  for (const id of isSilent ? [] : ids)
     for (const [table, rows] of Object.entries(keptOf(id, 2))) await world.plant(table, rows);
   const [error, trace] = [text(4_096), text(4_096)];
   for (const job of ids) {
@@ -60,6 +59,12 @@ async function plantRunning(world: LargeWorld, n: number, count: number) {
 
 /** The peers of a large fleet, as its workers name them. */
 export const PEERS = "alike";
+/** On call without room, it leaves jobs, and jobs that prefer as many workers as a beat may name. */
+export const FULL_WORKER = {
+  ...{ peers: PEERS, more: 9, room: 0 },
+  prefers: many(LEASES_MAX, (n) => `worker ${n}`),
+};
+
 export const peersIn = (token: string) => `${token}:${PEERS}`;
 
 /** More are on call than one call reads, and the rest stand by. */
@@ -95,8 +100,8 @@ export async function plantSessions(world: LargeWorld, token: string) {
   const held = leasesOf(leases);
   // The first have jobs of their own: a sweep ends the leases of some.
   const own: (typeof held)[] = [];
-  while (own.length < EXPIRED_MAX)
-    own.push(leasesOf(await plantRunning(world, PUSH_QUEUES, LEASES_MAX)));
+  while (own.length < 3)
+    own.push(leasesOf(await plantRunning(world, PUSH_QUEUES, LEASES_MAX, true)));
   const sessions = [
     // Of these a thousand have been silent for their leases of 61 s.
     ...many(FLEET_MAX + 500, (n) => {
