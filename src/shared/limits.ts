@@ -108,8 +108,8 @@ export const REPORT_MAX_ITEMS = 256;
 export const REPORT_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
 /** Jobs in one `statusBatch`: a page of a list. */
 export const STATUS_BATCH_MAX = 100;
-/** Results in one `statusBatch` together: half of the bytes that a query may read and return. */
-export const STATUS_BATCH_MAX_BYTES = PLATFORM_TRANSACTION_BYTES / 2;
+/** Results in one `statusBatch` together: with the jobs' rows and progress, less than half of what a query may read. */
+export const STATUS_BATCH_MAX_BYTES = 5.5 * 2 ** 20;
 /** Attempts, log entries and parts of output a page, by default and at most. */
 export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;

@@ -1,17 +1,20 @@
 /** Limits of reads by claims and by people, and their relations to the platform's limits. Pure. */
 import {
   holds,
+  PROGRESS_MAX_BYTES,
   LOOK_RANGES_MAX,
   QUEUES_MAX,
   ROUTES_MAX,
   SHARDS_DEFAULT,
+  STATUS_BATCH_MAX,
+  STATUS_BATCH_MAX_BYTES,
   PLATFORM_TRANSACTION_BYTES,
   PLATFORM_TRANSACTION_READS,
 } from "./limits.js";
 
 /** A transaction that has read so much runs no further mutation with its payload, and leaves results that go to another. */
 export const PAYLOADS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
-/** A job's row at most: the longest error, three values that lie in it, tags, labels, names and keys of three bytes a character. */
+/** A job's row at most: the longest error or reason of a cancel, three values that lie in it, tags, labels, names and keys of three bytes a character. */
 export const JOB_ROW_BYTES = 13 * 2 ** 10;
 /** The bytes that one claim, `hasWork` or `peek` reads in all: rows of jobs, and the routes and cursors of its queues. */
 export const LOOK_BYTES_MAX = PLATFORM_TRANSACTION_BYTES / 4;
@@ -129,6 +132,11 @@ holds(
   "a page of a list reads less than a query may, two ends of each place and its rows with the longest errors included",
   5 * LIST_PLACES_MAX < PLATFORM_TRANSACTION_READS &&
     LIST_BYTES_MAX + LIST_PLACES_MAX * JOB_ROW_BYTES < PLATFORM_TRANSACTION_BYTES / 2,
+);
+holds(
+  "a batch of jobs as pages see them reads less than half of what a query may",
+  STATUS_BATCH_MAX_BYTES + STATUS_BATCH_MAX * (JOB_ROW_BYTES + PROGRESS_MAX_BYTES) <
+    PLATFORM_TRANSACTION_BYTES / 2,
 );
 holds(
   "an overview of quiet queues reads less than a query may",

@@ -200,7 +200,7 @@ export const EXPIRED_LEASES_MAX = 128;
  * and all places of as many queues with the default shards as one worker serves.
  */
 export const PUBLISH_PLACES_MAX = 512;
-/** The bytes of the first rows of these places. */
+/** The bytes of the first rows of these places, and of jobs that have ended since a queue's last floor. */
 export const PUBLISH_BYTES_MAX = 2 * 2 ** 20;
 /** Places that one queue's cursor names one by one: about 35 KB, in a row that every claim reads. */
 export const PUBLISHED_BOUNDS_MAX = PUBLISH_PLACES_MAX;

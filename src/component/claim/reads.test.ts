@@ -80,10 +80,10 @@ describe("status of many", () => {
     const worker = world.worker("a");
     const [job] = await worker.claim();
     await worker.complete([succeeded(job!, "r".repeat(1_000_000))]);
-    const eight = Array.from({ length: 8 }, () => id);
-    expect(await world.t.query(api.lib.statusBatch, { ids: eight })).toHaveLength(8);
-    const nine = world.t.query(api.lib.statusBatch, { ids: [...eight, id] });
-    expect(await refusal(nine)).toMatchObject({ code: "payloadTooLarge", fit: 8 });
+    const five = Array.from({ length: 5 }, () => id);
+    expect(await world.t.query(api.lib.statusBatch, { ids: five })).toHaveLength(5);
+    const six = world.t.query(api.lib.statusBatch, { ids: [...five, id] });
+    expect(await refusal(six)).toMatchObject({ code: "payloadTooLarge", fit: 5 });
   });
 });
 

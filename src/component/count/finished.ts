@@ -5,7 +5,9 @@
 import { ORDER_BY_COMMIT, type FinishedStatus } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
+
 import { jobsFrom, START, type Key } from "../rows/cursors.js";
+import { takeWithin } from "../rows/rowBytes.js";
 
 /** For each finished status the first key that is still to be dealt with. */
 export type FinishedKeys = readonly ({ status: FinishedStatus } & Key)[];
@@ -25,17 +27,26 @@ export async function findCounted(
     .unique();
 }
 
-/** The first finished jobs of a status from a key on; with `before`, of commits before that. */
+/** The first finished jobs of a status from a key on; with `before`, of commits before that; with `bytes`, as many as come to so many. */
 export async function finishedFrom(
   db: DatabaseReader,
   queue: string,
   status: FinishedStatus,
   from: Key,
   count: number,
-  before?: bigint,
+  { before, bytes }: { before?: bigint | undefined; bytes?: number } = {},
 ): Promise<Doc<"jobs">[]> {
   const place = { queue, status, order: ORDER_BY_COMMIT, shard: 0 };
-  return await jobsFrom(db, place, from, count, before === undefined ? before : before - 1n);
+  const upTo = before === undefined ? before : before - 1n;
+  if (bytes === undefined) return await jobsFrom(db, place, from, count, upTo);
+  let left = bytes;
+  return await jobsFrom(db, place, from, count, upTo, async (range, most) => {
+    // None of the later commits while rows of the key's own are left.
+    if (left <= 0) return [];
+    const taken = await takeWithin(range, most, left);
+    left -= taken.bytes;
+    return taken.rows;
+  });
 }
 
 /**

@@ -12,7 +12,7 @@
  *
  * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; where nothing
  * more is to be deleted now, up to 64 finished jobs of each status and the keys that are kept, without an upper
- * bound: a range with fewer is read to its end. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts
+ * bound: a range with fewer, if they are not large, is read to its end. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts
  * with: a retry, a deletion or a late report of a job that it deletes, the delivery of its callback; the roll-up;
  * where a range is read to its end, a transaction that finishes a job of the queue in that status, or keeps a key.
  */
@@ -27,6 +27,7 @@ import {
   PURGE_LATE_PART,
   PURGE_OWED_MS,
   RANGE_ROWS,
+  REMOVE_BYTES,
   REMOVE_JOBS,
   type FinishedStatus,
 } from "../../shared/index.js";
@@ -39,9 +40,13 @@ import { forgetWindows, windowsOf } from "../rows/keys.js";
 import { forgetPeriods } from "./periodRows.js";
 import { forgetEvents } from "../rows/events.js";
 import { findQueue, type Queue } from "../rows/queues.js";
+import { bytesOf, takeWithin } from "../rows/rowBytes.js";
 import { isSpent, newRoom, removeJob, type Place, type Room } from "./remove.js";
 import { ensureUpkeep } from "./rollUp.js";
 import { dropUnusedRoutes } from "../rows/routes.js";
+
+/** The bytes of one status's finished jobs, read before it is known whether one of them must stay. */
+const FINISHED_BYTES = REMOVE_BYTES / 8;
 
 /** Kept in the alarm's row. */
 interface Position {
@@ -134,11 +139,12 @@ async function deleteFinished(
     if (!run.isFull) {
       const cutoff = commitTimeOf(now - config.retention[`${status}Ms`]);
       const wanted = REMOVE_JOBS - run.deleted;
-      const jobs = await finishedFrom(ctx.db, name, status, key, wanted, cutoff);
+      const bounds = { before: cutoff, bytes: FINISHED_BYTES };
+      const jobs = await finishedFrom(ctx.db, name, status, key, wanted, bounds);
       const upTo = keyOfStatus(counted, status);
       const passed = await deleteJobs(ctx, jobs, upTo, { room, run, place, now });
       if (passed !== null) key = passed;
-      run.isFull ||= run.deleted >= REMOVE_JOBS;
+      run.isFull ||= run.deleted >= REMOVE_JOBS || isSpent(room);
     }
     run.position.from.push({ status, ...key });
   }
@@ -175,21 +181,23 @@ async function deleteJobs(
     // Not past it: another that came in the same instant may have its key, and still be there.
     passed = key;
   }
+  // Of large rows no more were read.
+  run.isFull ||= jobs.reduce((sum, job) => sum + bytesOf(job), 0) >= FINISHED_BYTES;
   return passed;
 }
 
 /** Whether an `onComplete` of the job is still to be delivered. An end that was given up is not waited for. */
 async function isOwed(ctx: MutationCtx, job: Doc<"jobs">): Promise<boolean> {
-  const rows = await ctx.db
+  const owed = ctx.db
     .query("callbacks")
-    .withIndex("job", (q) => q.eq("job", job._id).eq("state", "owed"))
-    .take(RANGE_ROWS);
-  return rows.length > 0;
+    .withIndex("job", (q) => q.eq("job", job._id).eq("state", "owed"));
+  return (await takeWithin(owed, RANGE_ROWS, 1)).rows.length > 0;
 }
 
 /**
  * When to come again, or `null` if there is nothing left to come for. The reads have no upper bound: a status with fewer
- * than `RANGE_ROWS` kept jobs is read to its end, so that each job which finishes in it meanwhile makes this retry.
+ * than `RANGE_ROWS` kept jobs, if these are not large, is read to its end, so that each job which finishes in it meanwhile
+ * makes this retry.
  */
 async function nextAt(
   ctx: MutationCtx,
@@ -200,7 +208,8 @@ async function nextAt(
   let next = Infinity;
   for (const status of FINISHED_STATUSES) {
     const from = keyOfStatus(run.position.from, status);
-    const [first] = await finishedFrom(ctx.db, name, status, from, RANGE_ROWS);
+    const bounds = { bytes: FINISHED_BYTES };
+    const [first] = await finishedFrom(ctx.db, name, status, from, RANGE_ROWS, bounds);
     if (first === undefined) continue;
     const retentionMs = config.retention[`${status}Ms`];
     const dueAt = msOfCommit(first.seq as bigint) + retentionMs;

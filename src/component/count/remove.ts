@@ -24,6 +24,7 @@ import { freeKey } from "../rows/keys.js";
 import { deleteMarks } from "../index/listIndex.js";
 import { deletePayload, type Stored } from "../rows/payloads.js";
 import { deleteJob } from "../rows/jobNotes.js";
+import { bytesOf } from "../rows/rowBytes.js";
 
 /** The remaining deletions that one transaction may do. */
 export interface Room {
@@ -68,6 +69,7 @@ export async function removeJob(
   await freeKey(ctx.db, job);
   room.rows -= await deleteMarks(ctx.db, job);
   await noteDeleted(ctx, job, room.counted);
+  room.bytes -= bytesOf(job);
   await deleteJob(ctx.db, job._id);
   return place;
 }

@@ -237,7 +237,8 @@ export const findEnds = internalQuery({
     let room = ROLL_UP_JOBS;
     for (const status of FINISHED_STATUSES) {
       const from = keyOfStatus(upTo, status);
-      const jobs = room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room, before);
+      const jobs =
+        room === 0 ? [] : await finishedFrom(ctx.db, queue, status, from, room, { before });
       // None of its key may be left behind: the next run begins after it.
       if (room > 0 && jobs.length === room)
         jobs.push(...(await tiedWithLast(ctx.db, queue, status, jobs)));

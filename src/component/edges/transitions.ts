@@ -277,10 +277,10 @@ export async function stop(ctx: EdgeCtx, job: Job, queue: Queue): Promise<Job> {
   return await end(ctx, job, queue, "stop", { cancelRequestedAt: undefined, paused: undefined });
 }
 
-/** `pending` or `scheduled` → `canceled`. */
+/** `pending` or `scheduled` → `canceled`. A reason takes the place of the last error: the row has room for one of them. */
 export async function cancel(ctx: EdgeCtx, job: Job, queue: Queue, reason?: string): Promise<Job> {
   return await end(ctx, job, queue, "cancel", {
-    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason), error: undefined }),
     paused: undefined,
   });
 }

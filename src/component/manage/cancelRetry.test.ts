@@ -48,6 +48,31 @@ describe("cancel", () => {
     }
   });
 
+  test("with a reason puts it in place of the last error, which the attempt has: the row has room for one of them", async () => {
+    const world = await newWorld({
+      retry: { maxAttempts: 9, initialBackoffMs: 1_000, base: 2, maxBackoffMs: 1_000 },
+    });
+    const [waits, runs] = await world.enqueueBatch([1, 2]);
+    const fail = async () => {
+      const worker = world.worker("a");
+      const jobs = await worker.claim(2);
+      await worker.complete(jobs.map((job) => failed(job, "e".repeat(4_000))));
+    };
+    await fail();
+    await world.advance(60_000);
+    const [held] = await world.worker("b").claim(1);
+    for (const id of [waits!, runs!])
+      await world.t.mutation(api.operate.cancelJob, { id, reason: "r".repeat(3_000) });
+    for (const id of [waits!, runs!]) {
+      const { error, cancelReason, ...row } = await world.job(id);
+      expect(row.status).toBe(id === held!.id ? "running" : "canceled");
+      expect(cancelReason).toBe("r".repeat(3_000));
+      expect(error).toBeUndefined();
+    }
+    const attempts = await world.all("attempts");
+    expect(attempts.map(({ error }) => error)).toEqual(Array(2).fill("e".repeat(4_000)));
+  });
+
   test("twice is canceled once", async () => {
     const world = await newWorld();
     const id = await world.enqueue();

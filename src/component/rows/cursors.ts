@@ -13,9 +13,10 @@
  * when they change. The budget for its jobs changes from claim to claim: bounds that pass rows which are too dear stand
  * beside the other bounds, each with the budget up to which it holds.
  */
+import type { OrderedQuery } from "convex/server";
 import type { Infer } from "convex/values";
 import { conveyorError, CURSOR_MAX_BYTES, type Status } from "../../shared/index.js";
-import type { Doc } from "../_generated/dataModel.js";
+import type { DataModel, Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
 import type { vBound } from "./stored.js";
 
@@ -107,33 +108,39 @@ export async function jobsFrom(
   from: Key,
   count: number,
   upTo?: bigint,
+  take: (range: OrderedQuery<DataModel["jobs"]>, count: number) => Promise<Doc<"jobs">[]> = async (
+    range,
+    most,
+  ) => await range.take(most),
 ): Promise<Doc<"jobs">[]> {
   if (upTo !== undefined && upTo < from.seq) return [];
   const tie =
     from.creationTime === 0
       ? []
-      : await db
-          .query("jobs")
-          .withIndex("status", (q) =>
-            q
-              .eq("queue", queue)
-              .eq("status", status)
-              .eq("order", order)
-              .eq("shard", shard)
-              .eq("seq", from.seq)
-              .gte("_creationTime", from.creationTime),
-          )
-          .take(count);
+      : await take(
+          db
+            .query("jobs")
+            .withIndex("status", (q) =>
+              q
+                .eq("queue", queue)
+                .eq("status", status)
+                .eq("order", order)
+                .eq("shard", shard)
+                .eq("seq", from.seq)
+                .gte("_creationTime", from.creationTime),
+            ),
+          count,
+        );
   if (tie.length === count) return tie;
-  const rest = await db
-    .query("jobs")
-    .withIndex("status", (q) => {
+  const rest = await take(
+    db.query("jobs").withIndex("status", (q) => {
       const place = q.eq("queue", queue).eq("status", status).eq("order", order).eq("shard", shard);
       const above =
         from.creationTime === 0 ? place.gte("seq", from.seq) : place.gt("seq", from.seq);
       return upTo === undefined ? above : above.lte("seq", upTo);
-    })
-    .take(count - tie.length);
+    }),
+    count - tie.length,
+  );
   return [...tie, ...rest];
 }
 

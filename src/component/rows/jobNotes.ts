@@ -11,7 +11,7 @@ type Job = Doc<"jobs">;
 
 /**
  * `running` → `running`: a cancel asks for its end. No edge, and no new `seq`: it stays where it is until its attempt
- * ends.
+ * ends. The row has room for one long text: a reason takes the place of the last error, which its attempt's row has.
  */
 export async function requestCancel(
   db: DatabaseWriter,
@@ -21,7 +21,7 @@ export async function requestCancel(
 ): Promise<void> {
   await db.patch("jobs", job._id, {
     cancelRequestedAt: now,
-    ...(reason === undefined ? {} : { cancelReason: cutError(reason) }),
+    ...(reason === undefined ? {} : { cancelReason: cutError(reason), error: undefined }),
   });
 }
 

@@ -8,6 +8,7 @@ import {
   PUBLISH_BYTES_MAX,
   PUBLISH_PLACES_MAX,
   PUBLISHED_BOUNDS_MAX,
+  QUEUES_MAX,
   rotate,
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
@@ -35,6 +36,8 @@ const PUBLISH_EVERY_MS = JANITOR_OVERDUE_MS;
 
 /** A drained queue gets no new floor for fewer ended jobs: claims and `hasWork` pass by these. */
 const PUBLISH_AFTER = 8;
+/** The bytes of these jobs: of as many queues as a sweep publishes, half of what it reads for it. */
+const ENDED_BYTES = PUBLISH_BYTES_MAX / (2 * QUEUES_MAX);
 
 export const vPublished = v.object({
   queue: v.string(),
@@ -57,8 +60,9 @@ export async function findBounds(
   const known = await Promise.all(
     queues.map(async (name) => ({ name, old: await publicBounds(ctx.db, name) })),
   );
+  const left = { bytes: PUBLISH_BYTES_MAX };
   const due = known.filter(({ old }) => now >= (old?.publishedAt ?? -Infinity) + PUBLISH_EVERY_MS);
-  const found = await Promise.all(due.map((one) => withQueue(ctx.db, one)));
+  const found = await Promise.all(due.map((one) => withQueue(ctx.db, one, left)));
   const stale = found
     .flatMap((one) => one ?? [])
     .sort(
@@ -68,11 +72,12 @@ export async function findBounds(
     );
   const published: Published[] = [];
   let room = PUBLISH_PLACES_MAX;
-  const left = { bytes: PUBLISH_BYTES_MAX };
   for (const { name, old, queue, isQuiet } of stale) {
+    if (left.bytes <= 0) break;
     const places = await placesOf(ctx.db, queue);
     const read = Math.min(places.length, PUBLISH_PLACES_MAX);
-    if (read > room || left.bytes <= 0) continue;
+    // No queue behind it either: the routes of each would be read, and are as many bytes as the first rows.
+    if (read > room) break;
     room -= read;
     const bounds = await boundsOf(ctx, queue, places, old, left);
     if (bounds.bounds.length === 0 && isQuiet) continue;
@@ -84,25 +89,31 @@ export async function findBounds(
 async function withQueue(
   db: DatabaseReader,
   { name, old }: { name: string; old: Doc<"cursors"> | undefined },
+  left: { bytes: number },
 ) {
   const queue = await findQueue(db, name);
-  return queue === null ? null : { name, old, queue, isQuiet: await hasGoodFloor(db, queue, old) };
+  if (queue === null) return null;
+  return { name, old, queue, isQuiet: await hasGoodFloor(db, queue, old, left) };
 }
 
 /**
  * Whether the jobs that have ended since the last floor of a drained queue are too few for a new one: each job of a quiet queue
- * would run the subscriptions of its workers once more.
+ * would run the subscriptions of its workers once more. Large rows are as many as are read.
  */
 async function hasGoodFloor(
   db: DatabaseReader,
   { name, epoch }: Queue,
   old: Doc<"cursors"> | undefined,
+  left: { bytes: number },
 ): Promise<boolean> {
   if (old?.floor === undefined || old.epoch !== epoch) return false;
-  let ended = 0;
+  let [ended, bytes] = [0, 0];
   for (const status of FINISHED_STATUSES) {
-    ended += (await finishedFrom(db, name, status, old.floor, PUBLISH_AFTER - ended)).length;
-    if (ended >= PUBLISH_AFTER) return false;
+    const room = { bytes: ENDED_BYTES - bytes };
+    const rows = await finishedFrom(db, name, status, old.floor, PUBLISH_AFTER - ended, room);
+    const read = rows.reduce((sum, row) => sum + bytesOf(row), 0);
+    [ended, bytes, left.bytes] = [ended + rows.length, bytes + read, left.bytes - read];
+    if (ended >= PUBLISH_AFTER || bytes >= ENDED_BYTES) return false;
   }
   return true;
 }

@@ -18,13 +18,14 @@ import {
   QUEUES_MAX,
   RANGE_ROWS,
   SESSIONS_MAX,
+  SESSIONS_READ_BYTES,
   someOf,
 } from "../../shared/index.js";
 import type { Doc, Id } from "../_generated/dataModel.js";
 import { internalQuery, type QueryCtx } from "../_generated/server.js";
 import { isLate } from "../count/arrivals.js";
 import { justAfter } from "../rows/cursors.js";
-import { takeSessions } from "../rows/rowBytes.js";
+import { takeSessions, takeWithin } from "../rows/rowBytes.js";
 import type { Session } from "../rows/sessions.js";
 import { findLost } from "../push/mainLoop.js";
 import { queuesAfter } from "../rows/queues.js";
@@ -43,6 +44,10 @@ const PATROLLED = 8;
  * on.
  */
 const SERVED_MAX = 64;
+
+/** Of what reads of sessions may take, the part of each read of a plan: beside them are first rows of many queues. */
+const READS_BESIDE = 4;
+const IDLE_BYTES = SESSIONS_READ_BYTES / READS_BESIDE;
 
 /** Expired sessions among which a sweep begins: the sweeps of several timers, due at once, should not conflict. */
 const EXPIRED_PICKED = 16;
@@ -122,10 +127,13 @@ export const planSweep = internalQuery({
   returns: vFound,
   handler: async (ctx, { now, idleFrom }): Promise<Found> => {
     // None is over: the sweep has just looked, and would else pass the same dead entries again.
-    const active = await ctx.db
-      .query("sessions")
-      .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now))
-      .take(RANGE_ROWS);
+    const active = await takeSessions(
+      ctx.db
+        .query("sessions")
+        .withIndex("state", (q) => q.eq("state", "active").gte("expiresAt", now)),
+      RANGE_ROWS,
+      READS_BESIDE,
+    );
     const busy = someOf([...new Set(active.flatMap((one) => one.queues))], SERVED_MAX);
     // Also of sessions that have just become idle, so that the sweep which disarms leaves good cursors behind.
     const idle = await idleQueues(
@@ -216,21 +224,26 @@ async function idleQueues(
 ): Promise<{ queues: string[]; next: IdleFrom | null }> {
   const idle = ctx.db.query("sessions");
   // Sessions are seen on a grid: many have the same time.
-  const tied = await idle
-    .withIndex("state", (q) =>
+  const tied = await takeWithin(
+    idle.withIndex("state", (q) =>
       q.eq("state", "idle").eq("expiresAt", expiresAt).gte("_creationTime", creationTime),
-    )
-    .take(RANGE_ROWS);
-  const later = await idle
-    .withIndex("state", (q) =>
+    ),
+    RANGE_ROWS,
+    IDLE_BYTES,
+  );
+  const later = await takeWithin(
+    idle.withIndex("state", (q) =>
       q.eq("state", "idle").gt("expiresAt", expiresAt).lt("expiresAt", until),
-    )
-    .take(RANGE_ROWS - tied.length);
-  const sessions = [...tied, ...later];
+    ),
+    tied.isCut ? 0 : RANGE_ROWS - tied.rows.length,
+    IDLE_BYTES - tied.bytes,
+  );
+  const sessions = [...tied.rows, ...later.rows];
+  const isCut = tied.isCut || later.isCut || sessions.length === RANGE_ROWS;
   const queues = new Set<string>();
   for (const session of sessions) {
     for (const queue of session.queues) queues.add(queue);
-    const isLast = session === sessions.at(-1) && sessions.length === RANGE_ROWS;
+    const isLast = session === sessions.at(-1) && isCut;
     if (!isLast && queues.size <= SERVED_MAX - QUEUES_MAX) continue;
     if (session === sessions.at(-1) && !isLast) break;
     return { queues: [...queues], next: keyAfter(session) };

@@ -3,7 +3,7 @@
  * itself runs it. For people; claims do not use it.
  *
  * Reads for real: sessions by when they were last seen, up to a hundred idle and a hundred active ones; running jobs up
- * to the number that may run at once; the queue's row in `waitingQueues`. A subscription is invalidated by every call
+ * to the number that may run at once, of large rows fewer; the queue's row in `waitingQueues`. A subscription is invalidated by every call
  * of one of these workers.
  */
 import {
@@ -40,7 +40,7 @@ export async function eligibleWorkersOf(
         .withIndex("state", (q) => q.eq("state", state).gte("expiresAt", since))
         .order("desc"),
       CREW_READ,
-      SESSIONS_READ_BYTES,
+      SESSIONS_READ_BYTES / 2,
     );
   const [idle, active] = await Promise.all([read("idle", now - IDLE_LIVE_MS), read("active", now)]);
   const alive = [...idle.rows, ...active.rows].filter(
@@ -60,6 +60,9 @@ export async function eligibleWorkersOf(
   };
 }
 
+/** The bytes of running jobs: more than as many rows of the usual size have. */
+const RUNNING_BYTES = 2 ** 19;
+
 /** `null` for a queue that is not pushed, for a job with labels, which no lane has, and for a job without a handler. */
 export async function insideOf(
   db: DatabaseReader,
@@ -71,22 +74,25 @@ export async function insideOf(
   if (!push || !mayRunInside(job)) return null;
   if ((await rulesOf(db, queue, job)).handler === undefined) return null;
   const most = Math.min(maxParallelism, INSIDE_READ) + OUTSIDE_READ;
-  const [offers, waiting, rows] = await Promise.all([
+  const [offers, waiting, { rows, isCut }] = await Promise.all([
     fallbackAfterMs > 0 ? offersOutside(db, queue.name, now) : [],
     db
       .query("waitingQueues")
       .withIndex("queue", (q) => q.eq("queue", queue.name))
       .first(),
-    db
-      .query("jobs")
-      .withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "running"))
-      .take(most),
+    takeWithin(
+      db
+        .query("jobs")
+        .withIndex("status", (q) => q.eq("queue", queue.name).eq("status", "running")),
+      most,
+      RUNNING_BYTES,
+    ),
   ]);
   const inside = rows.filter(({ worker }) => worker?.startsWith(`${queue.name}#`) === true);
   return {
     maxParallelism,
     running: inside.length,
-    more: rows.length === most,
+    more: isCut || rows.length === most,
     names: inside.slice(0, NAMED).map(({ _id, name }) => name ?? _id),
     isWaiting: waiting !== null,
     leftUntil: msOfCommit(job.seq as bigint) + (mayGoOutside(offers, job) ? fallbackAfterMs : 0),

@@ -2,7 +2,6 @@
  * Status: jobs as a page sees them. A subscription to one is invalidated when the job moves or reports progress, or its row
  * receives a note (`jobNotes.ts`): it reads the job, its result, and while it runs its progress, never the session's row.
  */
-import { getConvexSize, type Value } from "convex/values";
 import {
   checkLength,
   conveyorError,
@@ -15,7 +14,7 @@ import {
 import type { Doc } from "../_generated/dataModel.js";
 import type { QueryCtx } from "../_generated/server.js";
 import { findJobOf } from "../rows/jobs.js";
-import { load } from "../rows/payloads.js";
+import { load, sizeOf } from "../rows/payloads.js";
 
 /** How a job stands; `null` for an id that names none, or, with `queue`, one of another queue. */
 export async function status(ctx: QueryCtx, id: string, queue?: string): Promise<JobStatus | null> {
@@ -33,10 +32,10 @@ export async function statusBatch(
   const found: (JobStatus | null)[] = [];
   let bytes = 0;
   for (const id of ids) {
-    const job = await status(ctx, id, queue);
-    if (job?.status === "succeeded") bytes += getConvexSize(job.result as Value);
+    const job = await findJobOf(ctx.db, id, queue);
+    if (job?.status === "succeeded" && job.result !== undefined) bytes += sizeOf(job.result);
     if (bytes > STATUS_BATCH_MAX_BYTES) throw tooMuch(found.length);
-    found.push(job);
+    found.push(job === null ? null : await describe(ctx, job));
   }
   return found;
 }

@@ -20,7 +20,7 @@ import {
 } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader, QueryCtx } from "../_generated/server.js";
-import { takeSessions, takeWithin } from "../rows/rowBytes.js";
+import { bytesOf, takeSessions, takeWithin } from "../rows/rowBytes.js";
 import { originIn } from "../rows/tokenSessions.js";
 import { shownSession } from "../rows/tokens.js";
 
@@ -71,17 +71,21 @@ function withToken(db: DatabaseReader) {
     .withIndex("standing", (q) => q.eq("state", "active").gt("token", undefined));
 }
 
+/** The bytes of held jobs, after which no further worker's are read: more than so many rows of the usual size have. */
+const JOBS_BYTES = 2 ** 19;
+
 /** The rows of held jobs are read for the first so many jobs, of the workers seen last. */
 async function described(
   db: DatabaseReader,
   sessions: readonly Session[],
 ): Promise<WorkerStatus[]> {
-  let left = WORKERS_JOBS_READ;
+  let [left, bytes] = [WORKERS_JOBS_READ, JOBS_BYTES];
   const all: WorkerStatus[] = [];
   for (const session of sessions) {
     const { sessionKey, name, lane, lastSeenAt, leases, queues, labels } = session;
     const jobs = await Promise.all(leases.slice(0, left).map(({ id }) => db.get("jobs", id)));
-    left -= jobs.length;
+    bytes -= jobs.reduce((sum, job) => sum + (job === null ? 0 : bytesOf(job)), 0);
+    left = bytes > 0 ? left - jobs.length : 0;
     all.push({
       session: await shownSession(sessionKey),
       ...{ id: session._id, name, isLane: lane !== undefined, lastSeenAt, queues },
