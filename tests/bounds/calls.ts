@@ -54,7 +54,7 @@ export function callsOf(full: FullWorld): Record<string, Worst[]> {
   };
 }
 
-function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
+function appCalls({ world, long, result, results, pending, full, tokenId }: FullWorld) {
   const q = queueName(0);
   const jobs = world.line.rows("jobs").map(({ _id }) => _id);
   const queue = declarationOf(0);
@@ -92,7 +92,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
     "lib:queueOf": [query("lib:queueOf", { id: long })],
     "lib:statusBatch": [
       query("lib:statusBatch", {
-        ids: [...many(99, () => long), ...jobs].slice(0, STATUS_BATCH_MAX),
+        ids: [...results, ...many(99, () => long)].slice(0, STATUS_BATCH_MAX),
       }),
     ],
     "lib:attempts": [query("lib:attempts", { id: long, limit: 1_000 })],
@@ -123,7 +123,7 @@ function appCalls({ world, long, pending, full, tokenId }: FullWorld) {
 
   async function owedOf(line: Line, id: string) {
     const handle = await line.app<string>("handle");
-    return { job: id, handle, attempt: 1, outcome: { status: "failed", error: "boom" } };
+    return { job: id, handle, attempt: 1, outcome: { status: "succeeded", result } };
   }
 }
 
@@ -372,7 +372,7 @@ function upkeepCalls({ world, timers, full, owed, tokenId, pending }: FullWorld)
     ],
     "count/rollUp:countEnds": [ring("count/rollUp:countEnds", "rollUp")],
     "count/arrivals:countNewJobs": [ring("count/arrivals:countNewJobs", "arrivals")],
-    "count/purge:purgeQueue": [ring("count/purge:purgeQueue", "purge")],
+    "count/purge:purgeQueue": ["purge", "purgeOld"].map((a) => ring("count/purge:purgeQueue", a)),
     "loops/timers:janitorTimers": [fn("loops/timers:janitorTimers", { dueAt: now })],
     "tend/revoked:findRevoked": [
       query("tend/revoked:findRevoked", {

@@ -71,6 +71,22 @@ export function heavyJob(queue: string): Fields {
   };
 }
 
+/** The row of a job that has begun, and has ended where it has a finished status: all that it may have. */
+export function begunJob(world: LargeWorld, queue: string, status: string, agoMs: number): Fields {
+  const { error, ...fields } = heavyJob(queue);
+  const startedAt = world.transactions.now - agoMs;
+  const asked = status === "canceled" || status === "running";
+  const isOver = status !== "running";
+  return {
+    ...{ ...fields, status, order: 0, shard: 0, seq: world.seqOf(agoMs), enqueuedAt: startedAt },
+    ...{ startedAt, labels: labelsOf(3), traceparent: text(55), cost: 2, priority: 1 },
+    ...{ deadline: { ms: 1, at: 9e15, isPassed: true }, keyUntil: 9e15, expiresAt: 9e15 },
+    ...(isOver ? { finishedAt: startedAt, result: { inline: text(500) } } : {}),
+    // A reason takes the place of the error.
+    ...(asked ? { cancelReason: text(ERROR_MAX_BYTES) } : { error }),
+  };
+}
+
 /** The row of a job that waits in this place. */
 export function waitingJob(
   world: LargeWorld,

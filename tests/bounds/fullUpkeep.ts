@@ -2,10 +2,28 @@
 import {
   ARRIVALS_JOBS,
   ERROR_MAX_BYTES,
+  FINISHED_STATUSES,
   LEASES_MAX,
   NAME_MAX_LENGTH,
+  OUTPUT_PART_MAX_BYTES,
+  PAYLOAD_MAX_BYTES,
+  PUBLISHED_BOUNDS_MAX,
+  QUEUES_MAX,
+  RANGE_ROWS,
+  REMOVE_BYTES,
+  REMOVE_JOBS,
 } from "../../src/shared/index.js";
-import { HOUR, many, MINUTE, QUEUES, queueName, text } from "./fullShapes.js";
+import {
+  begunJob,
+  HOUR,
+  many,
+  MINUTE,
+  PUSH_QUEUES,
+  QUEUES,
+  queueName,
+  text,
+  waitingJob,
+} from "./fullShapes.js";
 import type { Fields, LargeWorld } from "./largeWorld.js";
 
 export async function plantPeriods(world: LargeWorld): Promise<void> {
@@ -66,7 +84,7 @@ export async function plantArrivals(world: LargeWorld): Promise<void> {
   const ids: string[] = [];
   for (let n = 1; n <= ARRIVALS_JOBS; n += 1) {
     world.transactions.now += 1;
-    const rows = [world.waiting(queueName(n), 21, 0, 0)];
+    const rows = [waitingJob(world, n, 21, 0, 0)];
     ids.push(...(await world.plant("jobs", rows)));
   }
   const from = (world.line.rows("jobs")[0]!._creationTime as number) + 1 / 2;
@@ -136,4 +154,61 @@ export async function plantCallbacks(world: LargeWorld, long: string): Promise<s
     many(100, () => row("owed", long)),
   );
   return owed!;
+}
+
+/**
+ * More large rows of each status than one purge deletes, all of them due. The first of each has ends still to be delivered, but of one status the
+ * rows of output and the values that one deletes with it. Returns the purge's alarm.
+ */
+export async function plantOldEnds(world: LargeWorld, queue: string): Promise<string> {
+  const parts = Math.floor(REMOVE_BYTES / OUTPUT_PART_MAX_BYTES) - 1;
+  const value = text(PAYLOAD_MAX_BYTES);
+  const values = await world.plant("payloads", [{ value }, { value }, { value }]);
+  const [payload, result, context] = values.map((row) => ({ row, bytes: PAYLOAD_MAX_BYTES }));
+  for (const status of FINISHED_STATUSES) {
+    const isOwed = status !== FINISHED_STATUSES.at(-1);
+    const ended = (n: number) => ({
+      ...begunJob(world, queue, status, 100 * 24 * HOUR - n),
+      ...(isOwed || n > 0 ? {} : { payload, result, context }),
+    });
+    const [job] = await world.plant("jobs", many(REMOVE_JOBS, ended));
+    const owed = { job, handle: "h", attempt: 3, tries: 1, state: "owed", dueAt: 9e15 };
+    const outcome = { status: "failed", error: text(ERROR_MAX_BYTES) };
+    if (isOwed)
+      await world.plant(
+        "callbacks",
+        many(RANGE_ROWS, () => ({ ...owed, error: text(ERROR_MAX_BYTES), outcome })),
+      );
+    else
+      await world.plant(
+        "chunks",
+        many(parts, (index) => ({
+          ...{ job, attempt: 1, index, text: text(OUTPUT_PART_MAX_BYTES), total: 1 },
+        })),
+      );
+  }
+  const upTo = FINISHED_STATUSES.map((status) => ({
+    ...{ status, seq: world.seqOf(0), creationTime: 0 },
+  }));
+  await world.plant("counted", [{ queue, upTo }]);
+  const dueAt = world.transactions.now;
+  const [timer] = await world.plant("timers", [{ kind: "purge", queue, dueAt }]);
+  return timer!;
+}
+
+/** In the queues that workers serve, ends that are not counted, fewer than make a floor stale, and bounds of as many places as are named. */
+export async function plantServed(world: LargeWorld): Promise<void> {
+  const publishedAt = world.transactions.now - MINUTE;
+  const key = { seq: world.seqOf(HOUR), creationTime: 1.5 };
+  const bounds = many(PUBLISHED_BOUNDS_MAX, (shard) => ({ order: 21, shard, ...key }));
+  for (let n = PUSH_QUEUES; n < PUSH_QUEUES + QUEUES_MAX; n += 1) {
+    const queue = queueName(n);
+    const old = world.line.rows("cursors").find((row) => row.queue === queue);
+    if (old === undefined)
+      await world.plant("cursors", [{ queue, epoch: 0, publishedAt, bounds, floor: key }]);
+    await world.plant(
+      "jobs",
+      many(7, () => begunJob(world, queue, "timedOut", MINUTE)),
+    );
+  }
 }

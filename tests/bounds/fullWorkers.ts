@@ -4,6 +4,7 @@ import {
   ATTEMPTS_KEPT,
   CALL_UP_MAX,
   COST_MAX,
+  CURSOR_KEPT_BYTES,
   FLEET_MAX,
   LANES_READ,
   LEASES_MAX,
@@ -73,6 +74,12 @@ function dutyOf(token: string, n: number): Fields {
   return { peers: peersIn(token), ...(onCall ? {} : { standbySince: FIRST_PLACE + n }) };
 }
 
+/** The answers to as many outcomes as one call may bring, and a cursor. */
+const fullReply = {
+  answers: many(LEASES_MAX, () => ({ id: text(32), attempt: 1, answer: "leaseLost" })),
+  cursor: text(CURSOR_KEPT_BYTES),
+};
+
 export async function plantSessions(world: LargeWorld, token: string) {
   const { now } = world.transactions;
   const leases = await plantRunning(world, PUSH_QUEUES, LEASES_MAX);
@@ -86,10 +93,10 @@ export async function plantSessions(world: LargeWorld, token: string) {
     ...{ queues: many(QUEUES_MAX, (i) => queueName(PUSH_QUEUES + i)) },
     ...{
       labels: many(32, (i) => label(0, i)),
-      groups: many(16, (i) => label(1, i)),
+      groups: many(32, (i) => label(1, i)),
       maxCost: COST_MAX,
     },
-    ...{ acknowledged: true, reply: { answers: [] }, ...fields },
+    ...{ acknowledged: true, reply: fullReply, ...fields },
   });
   const [session] = await world.plant("sessions", [
     row("full", { state: "active", expiresAt: now + MINUTE, leases: leasesOf(leases) }),
@@ -103,10 +110,10 @@ export async function plantSessions(world: LargeWorld, token: string) {
   while (own.length < 3)
     own.push(leasesOf(await plantRunning(world, PUSH_QUEUES, LEASES_MAX, true)));
   const sessions = [
-    // Of these a thousand have been silent for their leases of 61 s.
+    // Of these a thousand have been silent for their leases of 61 s. An attempt of each other one has run long enough.
     ...many(FLEET_MAX + 500, (n) => {
       const expiresAt = now - 1_000 + n;
-      const lastSeenAt = expiresAt - 61_000;
+      const lastSeenAt = expiresAt < now ? expiresAt - 61_000 : now;
       return row(`active${n}`, { state: "active", expiresAt, lastSeenAt, leases: own[n] ?? held });
     }),
     ...many(FLEET_MAX + 500, (n) =>

@@ -22,8 +22,10 @@ import {
   QUEUES_MAX,
   routeKey,
   ROUTES_BACK_MAX,
+  STATUS_BATCH_MAX_BYTES,
 } from "../../src/shared/index.js";
 import {
+  begunJob,
   declarationOf,
   heavyJob,
   HOUR,
@@ -37,7 +39,14 @@ import {
   text,
   waitingJob,
 } from "./fullShapes.js";
-import { plantArrivals, plantCallbacks, plantPeriods, plantTimers } from "./fullUpkeep.js";
+import {
+  plantArrivals,
+  plantCallbacks,
+  plantOldEnds,
+  plantPeriods,
+  plantServed,
+  plantTimers,
+} from "./fullUpkeep.js";
 import { plantLanes, plantLarge, plantSessions } from "./fullWorkers.js";
 import type { LargeWorld } from "./largeWorld.js";
 import { PRIORITIES } from "./largeWorld.js";
@@ -57,6 +66,9 @@ export interface FullWorld {
   process: string;
   /** A job with all that may hang on it, finished; and one that waits, and one that is due. */
   long: string;
+  /** Its result, and jobs with results as large as those of one `statusBatch` may be together. */
+  result: object;
+  results: string[];
   pending: string;
   scheduled: string;
   owed: string;
@@ -79,12 +91,14 @@ export async function plantAll(world: LargeWorld): Promise<FullWorld> {
   );
   const waiting = await plantWaiting(world);
   await plantTimes(world);
-  const long = await plantLong(world);
+  const { long, ...stored } = await plantLong(world);
   const full = await plantSessions(world, token!._id);
   const lanes = await plantLanes(world);
   const large = await plantLarge(world, token!._id);
   await plantPeriods(world);
   const timers = await plantTimers(world);
+  timers["purgeOld"] = await plantOldEnds(world, queueName(QUEUES - 1));
+  await plantServed(world);
   const owed = await plantCallbacks(world, long);
   return {
     ...{
@@ -98,7 +112,7 @@ export async function plantAll(world: LargeWorld): Promise<FullWorld> {
       token: world.line.token,
       tokenId: token!._id,
     },
-    ...{ ...waiting, secondToken: tokens[0]! },
+    ...{ ...waiting, ...stored, secondToken: tokens[0]! },
   };
 }
 
@@ -196,16 +210,14 @@ async function plantWaiting(world: LargeWorld) {
   for (const status of ["succeeded", "failed", "canceled", "timedOut"])
     await world.plant(
       "jobs",
-      many(1_500, (i) => ({
-        ...{ ...waitingJob(world, 0, 0, 0, 10 * HOUR), status },
-        ...{
-          startedAt: world.transactions.now - 9 * HOUR,
-          finishedAt: 1,
-          seq: world.seqOf(8 * HOUR - i),
-        },
-        result: { inline: text(500) },
-      })),
+      many(1_500, (i) => begunJob(world, queueName(0), status, 8 * HOUR - i)),
     );
+  await world.plant(
+    "jobs",
+    many(400, () => ({
+      ...{ ...begunJob(world, queueName(0), "running", HOUR), worker: `${queueName(0)}#1` },
+    })),
+  );
   return { pending: pending!, scheduled: scheduled! };
 }
 
@@ -226,7 +238,7 @@ async function plantTimes(world: LargeWorld): Promise<void> {
 }
 
 /** A job with all that may hang on it. */
-async function plantLong(world: LargeWorld): Promise<string> {
+async function plantLong(world: LargeWorld) {
   const value = text(PAYLOAD_MAX_BYTES);
   const [payload, result, context] = await world.plant("payloads", [
     { value },
@@ -266,5 +278,11 @@ async function plantLong(world: LargeWorld): Promise<string> {
   await world.plant("progress", [
     { job, attempt: 1_001, value: text(PROGRESS_MAX_BYTES), updatedAt: 1 },
   ]);
-  return job!;
+  const large = { ...begunJob(world, queueName(1), "succeeded", MINUTE), result: stored(result) };
+  const fit = Math.floor(STATUS_BATCH_MAX_BYTES / PAYLOAD_MAX_BYTES);
+  const results = await world.plant(
+    "jobs",
+    many(fit, () => large),
+  );
+  return { long: job!, results, result: stored(result) };
 }

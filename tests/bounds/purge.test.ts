@@ -1,9 +1,11 @@
 /** A purge reads few ranges, however the rows of its jobs fall into its pages. */
 import { expect, test } from "vitest";
+import { PLATFORM_LIMITS } from "../../local/limits.js";
 import { REMOVE_JOBS } from "../../src/shared/index.js";
 import { mutation } from "../interleavings/line.js";
 import { Transactions } from "../interleavings/transactions.js";
 import { deploymentOf } from "../races/deployment.js";
+import { plantOldEnds } from "./fullUpkeep.js";
 import { many } from "./fullShapes.js";
 import { LargeWorld, PRIORITIES, usedBy } from "./largeWorld.js";
 
@@ -53,4 +55,21 @@ test("a purge of jobs whose rows fill its first pages takes fewer of them", asyn
   const begun = await world.transactions.run(world.line.point, purge);
   expect(begun.result).toMatchObject({ ok: true });
   expect(usedBy(begun).databaseQueries).toBeLessThan(RANGES);
+});
+
+test("a purge that finds the first job of each status still to be delivered reads few of the rows behind it", async () => {
+  const world = new LargeWorld(new Transactions(deployment));
+  await world.line.open();
+  const queue = "tiles3";
+  await world.plantQueue({ name: queue, config: { leaseMs: 10_000, maxResets: 3, shards: 8 } });
+  const timer = await plantOldEnds(world, queue);
+  const purge = mutation("count/purge:purgeQueue", { timer });
+  const begun = await world.transactions.run(world.line.point, purge);
+  expect(begun.result).toMatchObject({ ok: true });
+  expect(usedBy(begun).bytesRead).toBeLessThan(PLATFORM_LIMITS.bytesRead / 2);
+  const left = world.line.rows("jobs").length;
+  for (let run = 0; run < 3; run += 1) await world.line.do(purge);
+  expect(world.line.rows("jobs").length, "and goes on with the status that has none").toBeLessThan(
+    left,
+  );
 });
