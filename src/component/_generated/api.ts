@@ -23,6 +23,7 @@ import type * as attempts_pages from "../attempts/pages.js";
 import type * as attempts_recording from "../attempts/recording.js";
 import type * as attempts_report from "../attempts/report.js";
 import type * as attempts_reportChecks from "../attempts/reportChecks.js";
+import type * as attempts_reportRoom from "../attempts/reportRoom.js";
 import type * as attempts_reported from "../attempts/reported.js";
 import type * as attempts_takeBack from "../attempts/takeBack.js";
 import type * as claim_assignment from "../claim/assignment.js";
@@ -178,6 +179,7 @@ const fullApi: ApiFromModules<{
   "attempts/recording": typeof attempts_recording;
   "attempts/report": typeof attempts_report;
   "attempts/reportChecks": typeof attempts_reportChecks;
+  "attempts/reportRoom": typeof attempts_reportRoom;
   "attempts/reported": typeof attempts_reported;
   "attempts/takeBack": typeof attempts_takeBack;
   "claim/assignment": typeof claim_assignment;
