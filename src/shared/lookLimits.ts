@@ -12,9 +12,15 @@ import {
   PLATFORM_TRANSACTION_READS,
 } from "./limits.js";
 
-/** A transaction that has read so much runs no further mutation with its payload, and leaves results that go to another. */
+/**
+ * A transaction that has read so much runs no further mutation with its payload, claims no further job with a large one, ends no
+ * further session's leases, and leaves results that go to another.
+ */
 export const PAYLOADS_READ_BYTES = PLATFORM_TRANSACTION_BYTES / 4;
-/** A job's row at most: the longest error or reason of a cancel, three values that lie in it, tags, labels, names and keys of three bytes a character. */
+/**
+ * A job's row at most: the longest error or reason of a cancel, three values that lie in it, tags, labels, names and keys of three
+ * bytes a character.
+ */
 export const JOB_ROW_BYTES = 13 * 2 ** 10;
 /** The bytes that one claim, `hasWork` or `peek` reads in all: rows of jobs, and the routes and cursors of its queues. */
 export const LOOK_BYTES_MAX = PLATFORM_TRANSACTION_BYTES / 4;

@@ -72,7 +72,7 @@ const BY: Record<string, string> = {
   "observe:stats": "1,000 periods (`STATS_MAX`)",
   "observe:list": "`LIST_ROWS_MAX`, `LIST_BYTES_MAX`; the first rows of `LIST_PLACES_MAX` places",
   "observe:position": "100 jobs before it (`POSITION_MAX`) in each place",
-  "observe:why": "100 sessions (`CREW_READ`), 256 running jobs",
+  "observe:why": "100 sessions (`CREW_READ`), 256 running jobs, within 512 KiB",
   "claim/fleet:fleetMembers": SESSIONS,
   "claim/fleet:countFleet": SESSIONS,
   "operate:events": "1,000 events (`EVENTS_MAX`)",
@@ -86,11 +86,11 @@ const BY: Record<string, string> = {
   "lib:tend": "as one sweep, or one check of overdue work",
   "tend/tend:tendNow": "as one sweep",
   "tend/tend:findLate": "64 timers of the janitor, one session",
-  "tend/janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases; as its looks",
+  "tend/janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases, none after `PAYLOADS_READ_BYTES`; as its looks",
   "tend/sweepPlan:findLostLeases":
     "64 sessions (`RANGE_ROWS`), `SESSIONS_READ_BYTES` of one token's, the processes of the class",
   "tend/sweepPlan:planSweep":
-    "64 sessions of each state; `PUBLISH_PLACES_MAX`, `PUBLISH_BYTES_MAX` of all queues",
+    "64 sessions of each state, within 512 KiB; `PUBLISH_PLACES_MAX`, `PUBLISH_BYTES_MAX` of all queues",
   "tend/lostLeases:expireSession": LEASES,
   "tend/watchdog:findOverdue": WATCH,
   "tend/watchdog:watchOthers": WATCH,

@@ -5,7 +5,6 @@
 import { ORDER_BY_COMMIT, type FinishedStatus } from "../../shared/index.js";
 import type { Doc } from "../_generated/dataModel.js";
 import type { DatabaseReader } from "../_generated/server.js";
-
 import { jobsFrom, START, type Key } from "../rows/cursors.js";
 import { takeWithin } from "../rows/rowBytes.js";
 
@@ -27,7 +26,10 @@ export async function findCounted(
     .unique();
 }
 
-/** The first finished jobs of a status from a key on; with `before`, of commits before that; with `bytes`, as many as come to so many. */
+/**
+ * The first finished jobs of a status from a key on; with `before`, of commits before that; with `bytes`, as many as come to so
+ * many.
+ */
 export async function finishedFrom(
   db: DatabaseReader,
   queue: string,

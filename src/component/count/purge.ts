@@ -12,8 +12,8 @@
  *
  * Reads for real: its alarm, the queue, `counted`, the jobs it deletes and the rows that name them; where nothing
  * more is to be deleted now, up to 64 finished jobs of each status and the keys that are kept, without an upper
- * bound: a range with fewer, if they are not large, is read to its end. Writes: deletes these, old `events`; its alarm (`timers`). Conflicts
- * with: a retry, a deletion or a late report of a job that it deletes, the delivery of its callback; the roll-up;
+ * bound: a range with fewer, if they are not large, is read to its end. Writes: deletes these, old `events`; its alarm
+ * (`timers`). Conflicts with: a retry, a deletion or a late report of a job that it deletes, the delivery of its callback; the roll-up;
  * where a range is read to its end, a transaction that finishes a job of the queue in that status, or keeps a key.
  */
 import {

@@ -3,8 +3,8 @@
  * itself runs it. For people; claims do not use it.
  *
  * Reads for real: sessions by when they were last seen, up to a hundred idle and a hundred active ones; running jobs up
- * to the number that may run at once, of large rows fewer; the queue's row in `waitingQueues`. A subscription is invalidated by every call
- * of one of these workers.
+ * to the number that may run at once, of large rows fewer; the queue's row in `waitingQueues`. A subscription is
+ * invalidated by every call of one of these workers.
  */
 import {
   CREW_READ,
