@@ -86,7 +86,8 @@ const BY: Record<string, string> = {
   "lib:tend": "as one sweep, or one check of overdue work",
   "tend/tend:tendNow": "as one sweep",
   "tend/tend:findLate": "64 timers of the janitor, one session",
-  "tend/janitor:sweep": "8 silent sessions (`EXPIRED_MAX`), 128 leases, none after `PAYLOADS_READ_BYTES`; as its looks",
+  "tend/janitor:sweep":
+    "8 silent sessions (`EXPIRED_MAX`), 128 leases, none after `PAYLOADS_READ_BYTES`; as its looks",
   "tend/sweepPlan:findLostLeases":
     "64 sessions (`RANGE_ROWS`), `SESSIONS_READ_BYTES` of one token's, the processes of the class",
   "tend/sweepPlan:planSweep":
