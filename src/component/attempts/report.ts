@@ -77,7 +77,7 @@ export async function record(
   now: number,
 ): Promise<ReportAnswer[]> {
   const answers: ReportAnswer[][] = leases.map(() => []);
-  const first = Math.floor(Math.random() * leases.length);
+  const first = now % leases.length;
   for (let i = 0; i < leases.length; i += 1) {
     const at = (first + i) % leases.length;
     const lease = leases[at]!;
