@@ -105,9 +105,9 @@ export async function plantSessions(world: LargeWorld, token: string) {
     for (const { id } of leases) await transaction.patch(COMPONENT, id, { session });
   });
   const held = leasesOf(leases);
-  // The first have jobs of their own: a sweep ends the leases of some.
+  // The first have jobs of their own: a sweep begins with any of 16, and ends the leases of two.
   const own: (typeof held)[] = [];
-  while (own.length < 3)
+  while (own.length < 18)
     own.push(leasesOf(await plantRunning(world, PUSH_QUEUES, LEASES_MAX, true)));
   const sessions = [
     // Of these a thousand have been silent for their leases of 61 s. An attempt of each other one has run long enough.
